@@ -1,0 +1,120 @@
+//! A guest that does what its arguments say, from left to right, and then returns from `main`.
+//!
+//! The host's tests drive their tables with it: every row is a list of arguments. Each is a name,
+//! or a name with a value behind `=`:
+//!
+//! | argument | what it does |
+//! |---|---|
+//! | `stdout=TEXT`, `stderr=TEXT` | writes the text |
+//! | `stdout-bytes=N`, `stderr-bytes=N` | writes N times `x` |
+//! | `flood-stdout`, `flood-stderr` | writes `x` for ever; a write that fails ends it |
+//! | `read-stdin` | reads all of standard input |
+//! | `echo-stdin` | copies standard input to standard output |
+//! | `count-stdin` | reads standard input; number of bytes and FNV-1a hash on standard error |
+//! | `exit=N` | exits with exactly N |
+//! | `return-error` | ends as a `main` that returned an error |
+//! | `trap`, `panic`, `overflow-stack` | ends in a trap |
+//! | `spin` | loops for ever |
+//! | `memory` | takes memory until there is none, then traps |
+//! | `memory-refused-then-exit=N` | asks for far too much memory; exits with N when refused |
+//! | `sleep=MILLISECONDS` | sleeps |
+//! | `read-file=PATH` | writes the file to standard output, or the kind of error to standard error |
+//! | `write-file=PATH` | writes `written` into the file, or the kind of error to standard error |
+//! | `open-many=PATH` | opens the file again and again until it fails; the number on standard output |
+//! | `environment`, `arguments` | writes them, one a line |
+//! | `random=N` | takes N random bytes; their number on standard output |
+//! | `increment-static` | adds one to a static, and writes it |
+//! | `connect=HOST:PORT` | connects; `connected` on standard output, or the kind of error |
+
+mod exhaust;
+mod files;
+mod streams;
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+static COUNTER: AtomicU32 = AtomicU32::new(0);
+
+fn main() {
+    for argument in std::env::args().skip(1) {
+        let (name, value) = argument.split_once('=').unwrap_or((&argument, ""));
+        perform(name, value);
+    }
+}
+
+fn perform(name: &str, value: &str) {
+    match name {
+        "stdout" => streams::stdout(value.as_bytes()),
+        "stderr" => streams::stderr(value.as_bytes()),
+        "stdout-bytes" => streams::repeat(number(value), streams::stdout),
+        "stderr-bytes" => streams::repeat(number(value), streams::stderr),
+        "flood-stdout" => streams::repeat(u64::MAX, streams::stdout),
+        "flood-stderr" => streams::repeat(u64::MAX, streams::stderr),
+        "read-stdin" => streams::read_stdin(|_| ()),
+        "echo-stdin" => streams::read_stdin(streams::stdout),
+        "count-stdin" => streams::count_stdin(),
+        "exit" => exit(number(value) as u8),
+        "return-error" => std::process::exit(1),
+        "trap" => exhaust::trap(),
+        "panic" => panic!("panic of the scripted guest"),
+        "overflow-stack" => exhaust::stack(),
+        "spin" => exhaust::spin(),
+        "memory" => exhaust::memory(),
+        "memory-refused-then-exit" => {
+            if exhaust::memory_is_refused() {
+                exit(number(value) as u8);
+            }
+        }
+        "sleep" => std::thread::sleep(Duration::from_millis(number(value))),
+        "read-file" => files::read(value),
+        "write-file" => files::write(value),
+        "open-many" => files::open_many(value),
+        "environment" => environment(),
+        "arguments" => std::env::args().for_each(|argument| line(&argument)),
+        "random" => line(&exhaust::random_bytes(number(value)).to_string()),
+        "increment-static" => line(&(COUNTER.fetch_add(1, Ordering::Relaxed) + 1).to_string()),
+        "connect" => connect(value),
+        _ => {
+            streams::stderr(format!("scripted-guest: unknown argument `{name}`\n").as_bytes());
+            exit(99);
+        }
+    }
+}
+
+fn number(value: &str) -> u64 {
+    value.parse().unwrap_or_else(|_| {
+        streams::stderr(format!("scripted-guest: not a number: `{value}`\n").as_bytes());
+        exit(99)
+    })
+}
+
+fn line(text: &str) {
+    streams::stdout(format!("{text}\n").as_bytes());
+}
+
+/// Sorted, since the order in which a host gives them is its own affair.
+fn environment() {
+    let mut variables: Vec<_> = std::env::vars_os().collect();
+    variables.sort();
+    for (name, value) in variables {
+        line(&format!(
+            "{}={}",
+            name.to_string_lossy(),
+            value.to_string_lossy()
+        ));
+    }
+}
+
+fn connect(address: &str) {
+    match std::net::TcpStream::connect(address) {
+        Ok(_) => line("connected"),
+        Err(error) => streams::stderr(format!("{:?}: {error}\n", error.kind()).as_bytes()),
+    }
+}
+
+/// Exits with exactly this code: of a component, `std::process::exit` turns every code but 0 into 1.
+fn exit(code: u8) -> ! {
+    #[cfg(all(target_os = "wasi", target_env = "p2"))]
+    wasip2::cli::exit::exit_with_code(code);
+    std::process::exit(i32::from(code))
+}
