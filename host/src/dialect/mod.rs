@@ -3,6 +3,8 @@
 //! hookcell's own files follow Claude's rules. A peer's file, found in the peer's place or named
 //! with `--from`, follows the peer's. As far as it can be, a dialect is data: [`Rules`].
 
+pub mod claude;
+
 use std::time::Duration;
 
 /// Whose rules a configuration file follows.

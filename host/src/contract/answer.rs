@@ -1,0 +1,167 @@
+//! A decision as a hook writes it on standard output, in the Claude contract's form.
+
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::{Halt, Permission, Verdict};
+use crate::text;
+
+/// The members of the object that mean something; all others are tolerated. Of these, a duplicate
+/// is an error: a hook that says both `allow` and `deny` has not decided.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Answer {
+    #[serde(rename = "continue")]
+    go_on: Option<bool>,
+    stop_reason: Option<String>,
+    system_message: Option<String>,
+    decision: Option<Word>,
+    reason: Option<String>,
+    additional_context: Option<String>,
+    hook_specific_output: Option<Box<RawValue>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Specific {
+    hook_event_name: Option<String>,
+    permission_decision: Option<Word>,
+    permission_decision_reason: Option<String>,
+    updated_input: Option<Box<RawValue>>,
+    additional_context: Option<String>,
+    decision: Option<Behavior>,
+}
+
+/// The members of [`Specific`] by name: all others are passed on.
+const SPECIFIC_FIELDS: [&str; 6] = [
+    "hookEventName",
+    "permissionDecision",
+    "permissionDecisionReason",
+    "updatedInput",
+    "additionalContext",
+    "decision",
+];
+
+/// `hookSpecificOutput.decision` of a `PermissionRequest`.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Behavior {
+    behavior: BehaviorWord,
+    message: Option<String>,
+    updated_input: Option<Box<RawValue>>,
+}
+
+#[derive(Deserialize, Clone, Copy)]
+#[serde(rename_all = "lowercase")]
+enum BehaviorWord {
+    Allow,
+    Deny,
+}
+
+/// The words for a decision. `approve` and `block` are the Claude contract's at the top level,
+/// `allow` and `deny` OpenHands'; each is understood in both places.
+#[derive(Deserialize, Clone, Copy)]
+#[serde(rename_all = "lowercase")]
+enum Word {
+    Approve,
+    Allow,
+    Ask,
+    Defer,
+    Block,
+    Deny,
+}
+
+impl From<Word> for Permission {
+    fn from(word: Word) -> Self {
+        match word {
+            Word::Approve | Word::Allow => Self::Allow,
+            Word::Ask => Self::Ask,
+            Word::Defer => Self::Defer,
+            Word::Block | Word::Deny => Self::Deny,
+        }
+    }
+}
+
+/// Whether the output has begun as JSON, and the output from there on.
+pub(super) fn begins_as_json(text: &str) -> Option<&str> {
+    let text = text.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
+    text.starts_with('{').then_some(text)
+}
+
+/// Reads standard output: `None` if it is empty or text.
+///
+/// # Errors
+///
+/// A message for the hook's author, if the output has begun as JSON and is not exactly one valid
+/// decision object.
+pub(super) fn read(event: &str, stdout: &[u8]) -> Result<Option<Verdict>, String> {
+    let text = String::from_utf8_lossy(stdout);
+    let Some(text) = begins_as_json(&text) else { return Ok(None) };
+    let bad = |error: serde_json::Error| {
+        let error = text::one_line(&error.to_string(), 300);
+        if error.starts_with("trailing characters") {
+            format!("standard output holds more than one JSON object: {error}")
+        } else {
+            format!("standard output is not a decision: {error}")
+        }
+    };
+    let answer: Answer = serde_json::from_str(text).map_err(bad)?;
+    let mut permission = answer.decision.map(Permission::from);
+    let mut reason = answer.reason;
+    let mut verdict = Verdict {
+        halt: (answer.go_on == Some(false)).then(|| Halt { reason: answer.stop_reason.map(clean) }),
+        context: answer.additional_context,
+        system_message: answer.system_message.map(clean),
+        ..Verdict::default()
+    };
+    if let Some(specific) = answer.hook_specific_output {
+        let specific_text = specific.get();
+        let specific: Specific = serde_json::from_str(specific_text).map_err(bad)?;
+        if let Some(name) = specific.hook_event_name.as_deref().filter(|name| *name != event) {
+            return Err(format!(
+                "`hookSpecificOutput.hookEventName` is `{}`, and the event is `{event}`",
+                text::one_line(name, 80)
+            ));
+        }
+        let (behavior, message, behavior_input) = match specific.decision {
+            Some(Behavior { behavior: BehaviorWord::Deny, message, .. }) => (Some(Permission::Deny), message, None),
+            Some(Behavior { behavior: BehaviorWord::Allow, updated_input, .. }) => {
+                (Some(Permission::Allow), None, updated_input)
+            }
+            None => (None, None, None),
+        };
+        // A hook that decides in two places is held to the stricter one.
+        let inner = specific.permission_decision.map(Permission::from).max(behavior);
+        if inner >= permission {
+            reason = specific.permission_decision_reason.or(message).or(reason);
+        }
+        permission = permission.max(inner);
+        verdict.updated_input = specific.updated_input.or(behavior_input);
+        verdict.context = joined(verdict.context, specific.additional_context);
+        verdict.other = serde_json::from_str(specific_text).map_err(bad)?;
+        verdict.other.retain(|name, _| !SPECIFIC_FIELDS.contains(&name.as_str()));
+    }
+    if let Some(input) = verdict.updated_input.as_ref().filter(|input| !input.get().starts_with('{')) {
+        return Err(format!(
+            "`updatedInput` must be an object, and is {}",
+            text::one_line(input.get(), 80)
+        ));
+    }
+    verdict.permission = permission;
+    verdict.reason = reason.map(clean).filter(|reason| !reason.trim().is_empty());
+    verdict.context = verdict.context.map(clean).filter(|context| !context.is_empty());
+    Ok(Some(verdict))
+}
+
+/// A hook that speaks to several agents gives the same context in both places: once is enough.
+fn joined(top: Option<String>, inner: Option<String>) -> Option<String> {
+    match (top, inner) {
+        (Some(top), Some(inner)) if top != inner => Some(format!("{top}\n{inner}")),
+        (top, inner) => inner.or(top),
+    }
+}
+
+fn clean(text: String) -> String {
+    text::several_lines(&text, usize::MAX)
+}

@@ -1,0 +1,69 @@
+//! A component hook: its bytes found, its pin checked, one run in the sandbox.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+
+use crate::builtin;
+use crate::config::{Component, ComponentSource};
+use crate::outcome::{Failure, Outcome};
+use crate::sandbox::{self, Guest};
+
+/// The guests that a host has loaded. Each file is read and compiled once, on first use, and the
+/// very bytes that were compiled are the ones whose digest a pin is held against.
+#[derive(Debug, Default)]
+pub struct Guests {
+    loaded: Mutex<HashMap<ComponentSource, Slot>>,
+}
+
+/// Whoever comes first loads; those who come meanwhile wait for the same guest.
+type Slot = Arc<tokio::sync::OnceCell<Arc<Guest>>>;
+
+impl Guests {
+    /// The guest of a component hook, loaded if it is not yet.
+    ///
+    /// # Errors
+    ///
+    /// A failure of loading ([`sandbox::load`]), or
+    /// [`FailureKind::DigestMismatch`](crate::outcome::FailureKind::DigestMismatch). A failure is
+    /// not kept: the file may be there the next time.
+    pub async fn get(&self, component: &Component, project: &Path) -> Result<Arc<Guest>, Failure> {
+        let source = component.source.resolve(project);
+        let slot = {
+            let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(loaded.entry(source.clone()).or_default())
+        };
+        let guest = slot.get_or_try_init(|| load(source, component.sha256)).await?;
+        // Another hook may have loaded the same file without a pin, or with another one.
+        sandbox::check_pin(guest.digest(), component.sha256)?;
+        Ok(Arc::clone(guest))
+    }
+}
+
+async fn load(source: ComponentSource, pin: Option<[u8; 32]>) -> Result<Arc<Guest>, Failure> {
+    let bytes = match source {
+        ComponentSource::Builtin(name) => builtin::bytes(&name)?.to_vec(),
+        ComponentSource::File(path) => sandbox::read_file(&path)?,
+    };
+    sandbox::load(bytes, pin).await.map(Arc::new)
+}
+
+/// Runs a component hook once.
+pub async fn run(
+    guests: &Guests,
+    component: &Component,
+    payload: &Bytes,
+    project: &Path,
+    timeout: Duration,
+) -> Outcome {
+    let guest = match guests.get(component, project).await {
+        Ok(guest) => guest,
+        Err(failure) => return Outcome::never_ran(failure),
+    };
+    let name = component.source.to_string();
+    let request = sandbox::Request { component, name: &name, payload, workspace: project, timeout };
+    sandbox::run(guest, request).await
+}
