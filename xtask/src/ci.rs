@@ -15,6 +15,8 @@ const ADVISORIES_LIMIT: Duration = Duration::from_secs(60);
 
 /// Runs all checks and all tests.
 pub fn run(steps: &mut Steps) -> Result<()> {
+    // First, though the tests come late: what cannot be installed should not take minutes to show.
+    steps.run("what the tests need", needs::test_programs)?;
     steps.run("format", || {
         process::run(repository::cargo()?.args(["fmt", "--all", "--check"]))
     })?;
@@ -36,7 +38,7 @@ pub fn run(steps: &mut Steps) -> Result<()> {
             "warnings",
         ]))
     })?;
-    test::run(steps, &[])?;
+    test::run_prepared(steps, &[])?;
     steps.run("documentation", || {
         process::run(
             repository::cargo()?

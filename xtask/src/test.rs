@@ -14,6 +14,11 @@ pub const SELECTION: [&str; 3] = ["--locked", "--release", "--workspace"];
 /// Installs, checks the committed guests, runs the tests and the examples in the documentation.
 pub fn run(steps: &mut Steps, runner_arguments: &[String]) -> Result<()> {
     steps.run("what the tests need", needs::test_programs)?;
+    run_prepared(steps, runner_arguments)
+}
+
+/// The same, where the programs that the tests call are known to be there.
+pub fn run_prepared(steps: &mut Steps, runner_arguments: &[String]) -> Result<()> {
     let has_nextest = steps.run("test runner", || Ok(has_nextest()))?;
     steps.run("guests: rebuild and compare", || {
         guests::check(Choice::Auto)
