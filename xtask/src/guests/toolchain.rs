@@ -79,7 +79,12 @@ pub fn obtain(choice: Choice, recorded: Option<Kind>) -> Result<Toolchain> {
             Kind::Debian => debian::obtain(),
         };
         match attempt {
-            Ok(toolchain) => return Ok(toolchain),
+            Ok(mut toolchain) => {
+                // One release makes the same bytes on each kind of machine, or should.
+                let machine = format!("{} {}", std::env::consts::ARCH, std::env::consts::OS);
+                toolchain.identity.push(("machine".to_owned(), machine));
+                return Ok(toolchain);
+            }
             Err(error) => {
                 say::note(&format!(
                     "the {kind} toolchain cannot be had here: {error:#}"
