@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tokio::task::JoinSet;
 
-use crate::config::{ConfigError, Configuration, Diagnostic, Handler, Hook, OnFailure, Severity};
+use crate::config::{Component, ConfigError, Configuration, Diagnostic, Handler, Hook, OnFailure, Severity};
 use crate::contract::{self, Contract, Permission, Verdict};
 use crate::dialect::{Dialect, Order};
 use crate::event::Event;
@@ -14,6 +14,7 @@ use crate::outcome::{Failure, FailureKind, Outcome};
 use crate::record::Record;
 use crate::run;
 use crate::run::component::Guests;
+use crate::sandbox::Guest;
 use crate::select;
 
 /// The events on which hooks that run in turn stop at the first block (OpenHands).
@@ -132,13 +133,22 @@ impl Host {
         &self.inner.project
     }
 
+    /// Loads a component of this host's project, or finds it loaded.
+    ///
+    /// # Errors
+    ///
+    /// Why it cannot be a hook.
+    pub async fn load(&self, component: &Component) -> Result<Arc<Guest>, Failure> {
+        self.inner.guests.get(component, &self.inner.project).await
+    }
+
     /// Loads every component, so that no event waits for a compiler. Returns those that cannot be
     /// loaded, each hook with the reason; dispatching to them fails the same way.
     pub async fn prepare(&self) -> Vec<(&Hook, Failure)> {
         let mut failures = Vec::new();
         for hook in self.hooks() {
             if let Handler::Component(component) = &hook.handler
-                && let Err(failure) = self.inner.guests.get(component, &self.inner.project).await
+                && let Err(failure) = self.load(component).await
             {
                 failures.push((hook, failure));
             }

@@ -1,1 +1,7 @@
-fn main() {}
+//! The `hookcell` program; everything it does is in the library's `cli` module.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    hookcell::cli::main()
+}

@@ -1,6 +1,7 @@
 //! A configuration as the rest of the host sees it: hooks in order, every field checked.
 
-use std::path::PathBuf;
+use std::fmt;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::config::Diagnostic;
@@ -127,12 +128,36 @@ pub struct Component {
 }
 
 /// Where a component's bytes are.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum ComponentSource {
     /// A file: absolute, or relative to the folder that the configuration file's paths start from.
     File(PathBuf),
     /// `builtin:NAME`: a plugin that is embedded in hookcell.
     Builtin(String),
+}
+
+impl ComponentSource {
+    /// The source with its path made absolute: `${workspace}` and `${CLAUDE_PROJECT_DIR}` are the
+    /// project's folder, and so is the start of a path that is still relative.
+    #[must_use]
+    pub fn resolve(&self, project: &Path) -> Self {
+        let Self::File(path) = self else { return self.clone() };
+        for placeholder in ["${workspace}", "${CLAUDE_PROJECT_DIR}"] {
+            if let Ok(rest) = path.strip_prefix(placeholder) {
+                return Self::File(project.join(rest));
+            }
+        }
+        Self::File(project.join(path))
+    }
+}
+
+impl fmt::Display for ComponentSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(path) => write!(f, "{}", path.display()),
+            Self::Builtin(name) => write!(f, "builtin:{name}"),
+        }
+    }
 }
 
 impl Default for ComponentSource {

@@ -9,19 +9,9 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use super::Answer;
 use crate::contract::Permission;
 use crate::merge::Decision;
-
-/// What a hook program prints and how it exits.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
-    /// For standard output: one JSON object and a line break, or nothing.
-    pub stdout: String,
-    /// For standard error: the reason of a block, or nothing.
-    pub stderr: String,
-    /// 0, or 2 for a block.
-    pub exit_code: u8,
-}
 
 /// The members of the answer, in the order in which they are printed.
 #[derive(Default, Serialize)]

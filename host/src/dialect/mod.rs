@@ -4,8 +4,12 @@
 //! with `--from`, follows the peer's. As far as it can be, a dialect is data: [`Rules`].
 
 pub mod claude;
+pub mod openhands;
 
 use std::time::Duration;
+
+use crate::event::Event;
+use crate::merge::Decision;
 
 /// Whose rules a configuration file follows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -88,4 +92,22 @@ impl Dialect {
             Self::Deepagents => "deepagents",
         }
     }
+}
+
+/// What a hook program prints and how it exits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// For standard output: one JSON object and a line break, or nothing.
+    pub stdout: String,
+    /// For standard error: the reason of a block, or nothing.
+    pub stderr: String,
+    /// 0, or 2 for a block.
+    pub exit_code: u8,
+}
+
+/// Answers in the form of the agent that sent `event`: OpenHands' if it speaks OpenHands'
+/// (`event_type` names the event), else that of the Claude contract.
+pub fn answer(event: &Event, decision: &Decision) -> Answer {
+    let openhands = event.field("hook_event_name").is_none() && event.field("event_type").is_some();
+    if openhands { openhands::answer(decision) } else { claude::answer(decision) }
 }
