@@ -266,12 +266,12 @@ async fn a_guest_that_does_not_read_is_heard_all_the_same() {
 
 #[tokio::test]
 async fn a_payload_larger_than_the_memory_is_never_an_allow() {
-    let payload = json!({"x": "a".repeat(20 << 20)});
-    for file in BOTH {
-        let hooks = json!([hook(file, &["count-stdin"], json!({"limits": {"memory": "8MiB"}}))]);
-        let decision = pre_tool_use(hooks, payload.clone()).await;
-        assert_eq!(failure(&decision.records[0]).kind, FailureKind::OutOfMemory);
-    }
+    let payload = json!({"tool_name": "Bash", "tool_input": {"command": "rm -rf /", "x": "a".repeat(20 << 20)}});
+    let guard = |memory: &str| json!([hook("builtin:block-dangerous-commands", &[], json!({"limits": {"memory": memory}}))]);
+    let decision = pre_tool_use(guard("8MiB"), payload.clone()).await;
+    assert_eq!(failure(&decision.records[0]).kind, FailureKind::OutOfMemory);
+    let decision = pre_tool_use(guard("256MiB"), payload).await;
+    assert!(decision.is_blocked(), "{:?}", decision.records[0].failure);
 }
 
 #[tokio::test]
@@ -279,8 +279,11 @@ async fn a_guest_sees_nothing_that_was_not_granted() {
     for file in BOTH {
         let record = run(file, &["environment"], json!({})).await;
         assert_eq!(record.stdout, "");
-        let record = run(file, &["environment"], json!({"config": {"b": [1, 2.50], "a": "x"}})).await;
-        assert_eq!(record.stdout, "HOOKCELL_CONFIG={\"b\":[1,2.50],\"a\":\"x\"}\n", "the config as it was written");
+        // As text, since the config is handed on as it is written.
+        let text = format!(r#"{{"hooks": [{{"component": "{file}", "args": ["environment"], "config": {{"b" : [1, 2.50], "a":"x"}}}}]}}"#);
+        let host = Host::builder().configuration_text(&text).unwrap().build();
+        let decision = host.dispatch(&Event::parse("{}", Some("Stop")).unwrap()).await;
+        assert_eq!(decision.records[0].stdout, "HOOKCELL_CONFIG={\"b\" : [1, 2.50], \"a\":\"x\"}\n");
         let record = run(file, &["environment"], json!({"permissions": {"environment": ["PATH", "NO_SUCH_VARIABLE"]}})).await;
         assert_eq!(record.stdout, format!("PATH={}\n", std::env::var("PATH").unwrap()));
         let record = run(file, &["read-file=/etc/passwd"], json!({})).await;
@@ -402,8 +405,10 @@ async fn a_file_cut_anywhere_is_invalid() {
         let bytes = std::fs::read(whole).unwrap();
         for length in (0..bytes.len()).step_by(1024).skip(1).chain([bytes.len() - 1]) {
             let failure = load_failure(file(&bytes[..length]).path()).await;
-            assert_eq!(failure.kind, FailureKind::ComponentInvalid, "cut at {length}");
-            assert!(failure.message.contains(&format!("of {length})")), "{failure}");
+            // Cut between two sections it is a component still, and one that exports nothing.
+            let whole_sections = failure.kind == FailureKind::MissingExport;
+            assert!(whole_sections || failure.kind == FailureKind::ComponentInvalid, "cut at {length}: {failure}");
+            assert!(whole_sections || failure.message.contains(&format!("of {length})")), "{failure}");
         }
     }
 }

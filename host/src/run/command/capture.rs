@@ -107,12 +107,17 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_endless_writer_cannot_hold_the_rest() {
-        let (writer, reader) = std::io::pipe().expect("a pipe");
-        let reader = std::os::fd::OwnedFd::from(reader);
-        drop(writer);
-        let receiver = tokio::net::unix::pipe::Receiver::from_owned_fd(reader).expect("a receiver");
-        let capture = Capture::new(Some(receiver), 10);
-        assert_eq!(capture.finish(), Captured::default());
+    async fn what_was_written_is_kept_and_an_endless_writer_cannot_hold_it() {
+        use std::io::Write as _;
+        let (reader, mut writer) = std::io::pipe().expect("a pipe");
+        writer.write_all(b"mine").expect("room");
+        let others = std::thread::spawn(move || while writer.write_all(&[b'x'; 4096]).is_ok() {});
+        let receiver = tokio::net::unix::pipe::Receiver::from_owned_fd(reader.into());
+        let pipe = receiver.expect("a receiver");
+        let capacity = capacity(&pipe) as u64;
+        let captured = Capture::new(Some(pipe), 4).finish();
+        assert_eq!(captured.bytes, b"mine");
+        assert!((4..=capacity).contains(&captured.total), "{captured:?}");
+        others.join().expect("it ends with the pipe");
     }
 }

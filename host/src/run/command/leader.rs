@@ -36,7 +36,7 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(20);
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// A process that leads a session and a group of its own. Dropping it before it was reaped kills its
-/// group, and leaves the reaping to the runtime.
+/// session, and leaves the reaping to the runtime.
 pub(super) struct Leader {
     process: Box<dyn ChildWrapper>,
     id: Pid,
@@ -78,17 +78,8 @@ impl Leader {
     /// Waits for the process.
     pub(super) async fn wait(&mut self) -> io::Result<ExitStatus> {
         let exit = self.process.wait().await;
-        self.note(exit.as_ref().map(|_| true));
+        self.reaped = is_gone(&exit);
         exit
-    }
-
-    /// Notes whether the process is gone: reaped now, or by somebody else (`ECHILD`).
-    fn note(&mut self, reaped: Result<bool, &io::Error>) -> bool {
-        self.reaped = match reaped {
-            Ok(reaped) => reaped,
-            Err(error) => error.raw_os_error() == Some(rustix::io::Errno::CHILD.raw_os_error()),
-        };
-        self.reaped
     }
 
     /// Ends the session and reaps the leader: TERM, then KILL as soon as the grace is over, the run
@@ -107,9 +98,8 @@ impl Leader {
             let alive = alive.filter(|&id| send(id, self.id, Signal::KILL)).count();
             alive == 0 && self.has_exited()
         });
-        let mut process = || self.process.try_wait().map(|exit| exit.is_some());
-        let reaped = process();
-        self.note(reaped.as_ref().copied());
+        let exit = self.process.try_wait().transpose();
+        self.reaped = exit.is_some_and(|exit| is_gone(&exit));
     }
 
     /// Asks everybody to end, also those who are stopped.
@@ -119,7 +109,7 @@ impl Leader {
         }
     }
 
-    /// Kills everybody who is there now.
+    /// Kills everybody who is there now; nobody, if the leader was reaped.
     pub(super) fn kill(&self) {
         self.signal(Signal::KILL);
     }
@@ -156,9 +146,15 @@ impl Leader {
 
 impl Drop for Leader {
     fn drop(&mut self) {
-        if !self.reaped {
-            let _ = kill_process_group(self.id, Signal::KILL);
-        }
+        self.kill();
+    }
+}
+
+/// Whether waiting has reaped the process, or has found that somebody else did (`ECHILD`).
+fn is_gone(exit: &io::Result<ExitStatus>) -> bool {
+    match exit {
+        Ok(_) => true,
+        Err(error) => error.raw_os_error() == Some(rustix::io::Errno::CHILD.raw_os_error()),
     }
 }
 
