@@ -68,6 +68,9 @@ fn read_line(line: &str) -> Option<Dependency> {
     })
 }
 
+/// The folders of a package that its binary is not built from.
+const NOT_IN_THE_BINARY: [&str; 4] = ["benches", "examples", "target", "tests"];
+
 /// The files under a folder that a compiler may read.
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
     for entry in
@@ -75,7 +78,10 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
     {
         let path = entry?.path();
         if path.is_dir() {
-            collect(&path, files)?;
+            let name = path.file_name().and_then(|name| name.to_str());
+            if !name.is_some_and(|name| NOT_IN_THE_BINARY.contains(&name)) {
+                collect(&path, files)?;
+            }
         } else if path
             .extension()
             .is_some_and(|extension| matches!(extension.to_str(), Some("rs" | "toml" | "wit")))
@@ -137,6 +143,8 @@ mod tests {
         let source = folder.path().join("src/main.rs");
         std::fs::create_dir(folder.path().join("src")).unwrap();
         std::fs::write(&source, "").unwrap();
+        std::fs::create_dir(folder.path().join("tests")).unwrap();
+        std::fs::write(folder.path().join("tests/hook.rs"), "").unwrap();
         std::fs::write(folder.path().join("built.wasm"), "").unwrap();
         std::fs::write(folder.path().join("README.md"), "").unwrap();
         let mut files = Vec::new();
