@@ -6,7 +6,9 @@ input=$(cat)
 cwd=$(jq -r '.cwd // .working_dir // ""' <<<"$input")
 [ -n "$cwd" ] && [ -e "$cwd/.git" ] || exit 0
 
-branch=$(git -C "$cwd" symbolic-ref --short --quiet HEAD || true)
+# Not --short, which says heads/x where a tag is named x too.
+branch=$(git -C "$cwd" symbolic-ref --quiet HEAD || true)
+branch=${branch#refs/heads/}
 commit=$(git -C "$cwd" rev-parse --verify --quiet HEAD || true)
 if [ -n "$branch" ] && [ -n "$commit" ]; then
     text="The git branch is $branch, at commit $commit."

@@ -1,5 +1,6 @@
 //! Whether a command text may run.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::inner::{Inner, inner};
@@ -7,10 +8,11 @@ use crate::pattern::Pattern;
 use crate::shell::{Kind, Listener, Unreadable, read};
 use crate::word::Word;
 
-/// Scripts within scripts, commands within one command, and bytes read beyond the text's own.
-/// What exceeds them is not read.
+/// Scripts within scripts, commands within one command, commands in all, and bytes read beyond the
+/// text's own. What exceeds them is not read, so that no text can use up the guard's time.
 const DEEPEST: usize = 16;
 const MOST_INNER: usize = 200;
+const MOST_COMMANDS: usize = 500_000;
 const MOST_EXTRA: usize = 1 << 20;
 /// The longest value of a variable that is remembered, and the most variables.
 const LONGEST_VALUE: usize = 4096;
@@ -47,8 +49,9 @@ struct Guard<'a> {
     text: &'a str,
     pending: VecDeque<(String, Kind, usize)>,
     depth: usize,
-    /// Bytes that may still be read.
-    budget: usize,
+    /// Bytes and commands that may still be read.
+    bytes_left: usize,
+    commands_left: usize,
     variables: BTreeMap<String, String>,
     /// Whether the text has been searched, in parts and as a whole.
     guessed: [bool; 2],
@@ -59,13 +62,13 @@ impl<'a> Guard<'a> {
     fn new(patterns: &'a [Pattern], text: &'a str) -> Self {
         // `IFS` is a blank that needs no blank to write.
         let variables = BTreeMap::from([("IFS".to_owned(), " ".to_owned())]);
-        let budget = text.len() * 2 + MOST_EXTRA;
         Self {
             patterns,
             text,
             pending: VecDeque::new(),
             depth: 0,
-            budget,
+            bytes_left: text.len() * 2 + MOST_EXTRA,
+            commands_left: MOST_COMMANDS,
             variables,
             guessed: [false; 2],
             denial: None,
@@ -74,7 +77,7 @@ impl<'a> Guard<'a> {
 
     fn work(&mut self, text: &str) {
         self.read(text, Kind::Script);
-        while self.denial.is_none()
+        while !self.is_done()
             && let Some((text, kind, depth)) = self.pending.pop_front()
         {
             self.depth = depth;
@@ -83,11 +86,18 @@ impl<'a> Guard<'a> {
     }
 
     fn read(&mut self, text: &str, kind: Kind) {
-        if self.budget < text.len() {
+        if self.bytes_left < text.len() {
             return self.guess(false);
         }
-        self.budget -= text.len();
+        self.bytes_left -= text.len();
         if read(text, kind, self) == Err(Unreadable) {
+            self.guess(false);
+        }
+    }
+
+    fn count_command(&mut self) {
+        self.commands_left = self.commands_left.saturating_sub(1);
+        if self.commands_left == 0 {
             self.guess(false);
         }
     }
@@ -99,18 +109,14 @@ impl<'a> Guard<'a> {
         if std::mem::replace(&mut self.guessed[usize::from(in_one_command)], true) {
             return;
         }
-        let plain: String = self.text.split(['\'', '"', '\\', '\0']).collect();
-        let ends: &[char] = if in_one_command {
-            &[';', '&', '|', '\n']
+        let quotes = ['\'', '"', '\\', '\0'];
+        let plain: Cow<'_, str> = if self.text.contains(quotes) {
+            Cow::Owned(self.text.split(quotes).collect())
         } else {
-            &[]
+            Cow::Borrowed(self.text)
         };
-        let separates =
-            |character: char| character.is_whitespace() || "(){}<>;|&,`$".contains(character);
-        let found = plain.split(ends).find_map(|part| {
-            let words = part.split(separates).filter(|word| !word.is_empty());
-            Pattern::first_among(self.patterns, words)
-        });
+        let ends: &[u8] = if in_one_command { b";&|\n" } else { b"" };
+        let found = Pattern::first_among(self.patterns, &plain, ends);
         self.deny(found, true);
     }
 
@@ -146,13 +152,17 @@ impl Listener for Guard<'_> {
     }
 
     fn is_done(&self) -> bool {
-        self.denial.is_some()
+        self.denial.is_some() || self.commands_left == 0
     }
 
     fn command(&mut self, words: Vec<Word>) {
-        let mut pending = vec![words.as_slice()];
+        self.count_command();
+        let mut next = Some(words.as_slice());
+        let mut pending = Vec::new();
         for _ in 0..MOST_INNER {
-            let Some(words) = pending.pop() else { return };
+            let Some(words) = next.take().or_else(|| pending.pop()) else {
+                return;
+            };
             let start = words
                 .iter()
                 .position(|word| word.assignment().is_none())
@@ -188,6 +198,7 @@ impl Listener for Guard<'_> {
         if self.depth == DEEPEST {
             return self.guess(false);
         }
+        self.count_command();
         self.pending.push_back((text, kind, self.depth + 1));
     }
 }

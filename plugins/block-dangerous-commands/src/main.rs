@@ -7,6 +7,7 @@ mod guard;
 mod inner;
 mod pattern;
 mod shell;
+mod table;
 mod word;
 
 use hookcell_guest::{ConfigError, Decision, Event, config};

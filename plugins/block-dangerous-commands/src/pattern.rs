@@ -1,5 +1,6 @@
 //! Patterns: the beginnings of commands that are denied.
 
+use crate::table::{Table, table};
 use crate::word::{Word, base_name};
 
 /// What is denied unless the hook's `config` names its own patterns.
@@ -97,24 +98,39 @@ impl Pattern {
         })
     }
 
-    /// The first of `patterns` whose words are all among these, in whatever order after its name.
-    pub fn first_among<'p, 't>(
-        patterns: &'p [Self],
-        words: impl Iterator<Item = &'t str>,
-    ) -> Option<&'p Self> {
-        let mut unmet: Vec<Option<Vec<&Need>>> = vec![None; patterns.len()];
-        for word in words {
-            for (pattern, unmet) in patterns.iter().zip(&mut unmet) {
-                match unmet {
-                    Some(needs) => needs.retain(|need| !need.is_met_by(word)),
-                    None if pattern.names(base_name(word)) => {
-                        *unmet = Some(pattern.needs.iter().collect())
+    /// The first of `patterns` whose words all stand in one part of `text`, in whatever order after
+    /// its name. The bytes `ends` separate the parts.
+    pub fn first_among<'p>(patterns: &'p [Self], text: &str, ends: &[u8]) -> Option<&'p Self> {
+        let mut found: Vec<(&Self, Vec<&Need>)> = Vec::new();
+        let mut start = 0;
+        let bytes = text.as_bytes();
+        for index in 0..=bytes.len() {
+            let byte = bytes.get(index).copied().unwrap_or(b' ');
+            if !SEPARATES_WORDS[usize::from(byte)] {
+                continue;
+            }
+            if start < index
+                && let Some(word) = text.get(start..index)
+            {
+                for (pattern, unmet) in &mut found {
+                    unmet.retain(|need| !need.is_met_by(word));
+                    if unmet.is_empty() {
+                        return Some(pattern);
                     }
-                    None => {}
                 }
-                if unmet.as_ref().is_some_and(Vec::is_empty) {
-                    return Some(pattern);
+                let name = base_name(word);
+                for pattern in patterns.iter().filter(|pattern| pattern.names(name)) {
+                    if pattern.needs.is_empty() {
+                        return Some(pattern);
+                    }
+                    if !found.iter().any(|(other, _)| std::ptr::eq(*other, pattern)) {
+                        found.push((pattern, pattern.needs.iter().collect()));
+                    }
                 }
+            }
+            start = index + 1;
+            if ends.contains(&byte) {
+                found.clear();
             }
         }
         None
@@ -122,14 +138,24 @@ impl Pattern {
 
     /// The file systems of some machines do not tell `RM` from `rm`.
     fn names(&self, program: &str) -> bool {
-        match self.name.strip_suffix('*') {
-            Some(beginning) => program
+        let (program, name) = (program.as_bytes(), self.name.as_bytes());
+        // Most words differ in their first letter.
+        match (program.first(), name.first()) {
+            (Some(first), Some(letter)) if first | 0x20 == letter | 0x20 => {}
+            (_, letter) if letter != Some(&b'*') => return false,
+            _ => {}
+        }
+        match name.split_last() {
+            Some((b'*', beginning)) => program
                 .get(..beginning.len())
                 .is_some_and(|start| start.eq_ignore_ascii_case(beginning)),
-            None => program.eq_ignore_ascii_case(&self.name),
+            _ => program.eq_ignore_ascii_case(name),
         }
     }
 }
+
+/// Blanks, and what ends a word in a shell.
+const SEPARATES_WORDS: Table = table(b" \t\n\r(){}<>;|&,`$");
 
 impl Need {
     fn is_met_by(&self, word: &str) -> bool {

@@ -46,18 +46,19 @@ impl Draft {
         Word::new(self.text, self.quoted, self.cut)
     }
 
-    /// The words that it stands for: itself, or several by brace expansion.
-    pub fn finish(self) -> Result<Vec<Word>, Unreadable> {
+    /// Gives `take` the words that it stands for: itself, or several by brace expansion.
+    pub fn finish(
+        self,
+        mut take: impl FnMut(Word) -> Result<(), Unreadable>,
+    ) -> Result<(), Unreadable> {
         let Self { text, quoted, cut } = self;
-        let texts = if text.contains(OPEN) {
-            expand_braces(text)?
-        } else {
-            vec![text]
-        };
-        Ok(texts
-            .into_iter()
+        if !text.contains(OPEN) {
+            return take(Word::new(text, quoted, cut));
+        }
+        let texts = expand_braces(text)?.into_iter();
+        texts
             .map(|text| Word::new(text, quoted, cut))
-            .collect())
+            .try_for_each(take)
     }
 }
 
@@ -74,6 +75,18 @@ pub struct Word {
 
 impl Word {
     fn new(mut text: String, quoted: bool, cut: bool) -> Self {
+        // Nearly all words hold nothing special, and there can be millions of them.
+        if !text
+            .bytes()
+            .any(|byte| is_mark(byte) || matches!(byte, b'*' | b'?' | b'['))
+        {
+            return Self {
+                text,
+                quoted,
+                doubtful: false,
+                cut,
+            };
+        }
         let last = base_name(&text);
         let doubtful = last.contains([UNKNOWN, EXPANDED, '*', '?', '['])
             // Tests look like a pattern for file names.
@@ -142,7 +155,9 @@ pub fn is_variable_name(name: &str) -> bool {
 }
 
 pub fn base_name(path: &str) -> &str {
-    path.rsplit(['/', '\\']).next().unwrap_or(path)
+    let end_of_folder = path.bytes().rposition(|byte| matches!(byte, b'/' | b'\\'));
+    path.get(end_of_folder.map_or(0, |end| end + 1)..)
+        .unwrap_or(path)
 }
 
 /// `a{b,c}d` as `abd` and `acd`, whatever the nesting. A sequence (`{a..c}`) becomes unknown.
@@ -231,13 +246,17 @@ mod tests {
             .replace('{', "\u{3}")
             .replace(',', "\u{4}")
             .replace('}', "\u{5}");
-        let words = Draft {
+        let draft = Draft {
             text,
             ..Draft::default()
-        }
-        .finish()
-        .unwrap();
-        words.into_iter().map(|word| word.text).collect()
+        };
+        let mut words = Vec::new();
+        let taken = draft.finish(|word| {
+            words.push(word.text);
+            Ok(())
+        });
+        assert_eq!(taken, Ok(()));
+        words
     }
 
     #[test]
@@ -269,7 +288,7 @@ mod tests {
                 text,
                 ..Draft::default()
             }
-            .finish(),
+            .finish(|_| Ok(())),
             Err(Unreadable)
         );
     }

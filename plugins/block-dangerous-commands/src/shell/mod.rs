@@ -11,6 +11,7 @@ mod redirection;
 mod silence;
 
 use self::redirection::{HereDocument, Redirection};
+use crate::table::{Table, table, with_control_characters};
 use crate::word::{CLOSE, COMMA, Draft, OPEN, UNKNOWN, Word, is_mark};
 
 /// Deeper nesting, or more words in one command, is not read.
@@ -72,6 +73,10 @@ pub fn read(text: &str, kind: Kind, listener: &mut dyn Listener) -> Result<(), U
         Err(Unreadable)
     }
 }
+
+/// Where ordinary text ends. Control characters are here because the marks are among them.
+const SPECIAL_IN_COMMANDS: Table = with_control_characters(table(b" &;|\\'\"$`<>(){,}"));
+const SPECIAL_IN_QUOTES: Table = with_control_characters(table(b"\\$`\""));
 
 /// What the reader is inside of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -227,7 +232,7 @@ impl<'a> Reader<'a> {
             b'{' => self.push_mark(OPEN),
             b',' => self.push_mark(COMMA),
             b'}' => self.push_mark(CLOSE),
-            _ => self.ordinary(b" \t\n&;|\\'\"$`<>(){,}"),
+            _ => self.ordinary(&SPECIAL_IN_COMMANDS),
         }
     }
 
@@ -251,15 +256,15 @@ impl<'a> Reader<'a> {
                 self.position += 1;
                 self.push("\"")
             }
-            _ => self.ordinary(b"\\$`\""),
+            _ => self.ordinary(&SPECIAL_IN_QUOTES),
         }
     }
 
     /// Text up to the next byte that is special.
-    fn ordinary(&mut self, special: &[u8]) -> Result<(), Unreadable> {
+    fn ordinary(&mut self, special: &Table) -> Result<(), Unreadable> {
         let bytes = &self.text.as_bytes()[self.position..];
         // The first byte is not special here, whatever it is.
-        let ends = |byte: &u8| *byte < b' ' || special.contains(byte);
+        let ends = |byte: &u8| special[usize::from(*byte)];
         let length = bytes.iter().skip(1).take_while(|byte| !ends(byte)).count() + 1;
         let start = self.position;
         self.position += length;
@@ -350,11 +355,7 @@ impl<'a> Reader<'a> {
                     tabs_are_stripped,
                 });
             }
-            None => {
-                for word in draft.finish()? {
-                    partial.take(word)?;
-                }
-            }
+            None => draft.finish(|word| partial.take(word))?,
         }
         Ok(())
     }

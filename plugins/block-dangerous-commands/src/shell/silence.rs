@@ -1,6 +1,10 @@
 //! Text that is part of no word, in which commands can stand: `${…}`, `((…))`, `@(…)`.
 
 use super::{Context, Reader, Unreadable};
+use crate::table::{Table, table, with_control_characters};
+
+const SPECIAL_IN_PARAMETER: Table = with_control_characters(table(b"}\\'\"$`"));
+const SPECIAL_IN_PARENTHESES: Table = with_control_characters(table(b"()\\'\"$`"));
 
 impl Reader<'_> {
     pub(super) fn step_in_parameter(&mut self, byte: u8) -> Result<(), Unreadable> {
@@ -12,7 +16,7 @@ impl Reader<'_> {
             // Within double quotes it depends on the operator whether it quotes.
             b'\'' if self.is_in_double_quotes() => Err(Unreadable),
             b'\'' => self.single_quotes(),
-            _ => self.step_in_silence(byte, b"}\\'\"$`"),
+            _ => self.step_in_silence(byte, &SPECIAL_IN_PARAMETER),
         }
     }
 
@@ -31,7 +35,7 @@ impl Reader<'_> {
                 self.contexts.push(Context::Arithmetic(depth));
                 Ok(())
             }
-            _ => self.step_in_silence(byte, b"()\\'\"$`"),
+            _ => self.step_in_silence(byte, &SPECIAL_IN_PARENTHESES),
         }
     }
 
@@ -46,11 +50,11 @@ impl Reader<'_> {
                 self.enter(Context::Group)
             }
             b'\'' => self.single_quotes(),
-            _ => self.step_in_silence(byte, b"()\\'\"$`"),
+            _ => self.step_in_silence(byte, &SPECIAL_IN_PARENTHESES),
         }
     }
 
-    fn step_in_silence(&mut self, byte: u8, special: &[u8]) -> Result<(), Unreadable> {
+    fn step_in_silence(&mut self, byte: u8, special: &Table) -> Result<(), Unreadable> {
         match byte {
             b'\\' => self.escaped_character(),
             b'"' => self.open_double_quotes(),
