@@ -27,13 +27,24 @@ pub enum Head {
 
 /// The HEAD of the repository in this folder; `None` if there is no repository.
 pub fn head(folder: &Path) -> Result<Option<Head>, String> {
-    let Some(git) = git_folder(folder)? else { return Ok(None) };
-    let Some(head) = read(&git.join("HEAD"))? else { return Ok(None) };
+    let Some(git) = git_folder(folder)? else {
+        return Ok(None);
+    };
+    let Some(head) = read(&git.join("HEAD"))? else {
+        return Ok(None);
+    };
     let head = head.trim_end();
     let Some(reference) = head.strip_prefix("ref: ") else {
-        return Ok(is_id(head).then(|| Head::Detached { commit: head.to_owned() }));
+        return Ok(is_id(head).then(|| Head::Detached {
+            commit: head.to_owned(),
+        }));
     };
-    let Some(name) = reference.strip_prefix("refs/heads/").filter(|name| is_branch(name)) else { return Ok(None) };
+    let Some(name) = reference
+        .strip_prefix("refs/heads/")
+        .filter(|name| is_branch(name))
+    else {
+        return Ok(None);
+    };
     // A linked worktree keeps its HEAD to itself and shares the branches.
     let common = match read(&git.join("commondir"))? {
         Some(common) => git.join(common.trim_end()),
@@ -43,8 +54,13 @@ pub fn head(folder: &Path) -> Result<Option<Head>, String> {
         Some(id) => Some(id),
         None => read(&common.join("packed-refs"))?.and_then(|packed| packed_id(&packed, reference)),
     };
-    let commit = commit.map(|id| id.trim_end().to_owned()).filter(|id| is_id(id));
-    Ok(Some(Head::Branch { name: name.to_owned(), commit }))
+    let commit = commit
+        .map(|id| id.trim_end().to_owned())
+        .filter(|id| is_id(id));
+    Ok(Some(Head::Branch {
+        name: name.to_owned(),
+        commit,
+    }))
 }
 
 /// The folder with the repository's files: `.git`, or what a worktree's file `.git` points to.
@@ -54,7 +70,10 @@ fn git_folder(folder: &Path) -> Result<Option<PathBuf>, String> {
         Ok(metadata) if metadata.is_dir() => Ok(Some(git)),
         Ok(_) => {
             let target = read(&git)?;
-            Ok(target.as_deref().and_then(|text| text.strip_prefix("gitdir: ")).map(|path| folder.join(path.trim_end())))
+            Ok(target
+                .as_deref()
+                .and_then(|text| text.strip_prefix("gitdir: "))
+                .map(|path| folder.join(path.trim_end())))
         }
         Err(error) => absent(&git, &error).map(|_| None),
     }
@@ -100,7 +119,9 @@ fn is_id(text: &str) -> bool {
 fn is_branch(name: &str) -> bool {
     !name.is_empty()
         && name.len() <= 200
-        && name.split('/').all(|part| !part.is_empty() && !part.starts_with('.'))
+        && name
+            .split('/')
+            .all(|part| !part.is_empty() && !part.starts_with('.'))
         && !name.contains("..")
         && !name.contains(|c: char| c.is_control() || c.is_whitespace() || "~^:?*[\\".contains(c))
 }
@@ -114,7 +135,9 @@ mod tests {
         for name in ["main", "feature/x", "a-b_c.d", "größe"] {
             assert!(is_branch(name), "{name}");
         }
-        for name in ["", "..", "../x", "a/../b", "/etc", "a//b", ".hidden", "a b", "a\nb", "a\u{1b}b", "a:b"] {
+        for name in [
+            "", "..", "../x", "a/../b", "/etc", "a//b", ".hidden", "a b", "a\nb", "a\u{1b}b", "a:b",
+        ] {
             assert!(!is_branch(name), "{name}");
         }
         assert!(!is_branch(&"x".repeat(201)));

@@ -18,7 +18,9 @@ struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { file: ".hookcell/tool-use.log".to_owned() }
+        Self {
+            file: ".hookcell/tool-use.log".to_owned(),
+        }
     }
 }
 
@@ -62,9 +64,18 @@ mod tests {
 
     #[test]
     fn a_tools_name_cannot_forge_a_line() {
-        let event = Event::parse(br#"{"hook_event_name":"PostToolUse","tool_name":"a\nb \"c\"","session_id":"s"}"#).unwrap();
-        assert_eq!(line(&event, SystemTime::UNIX_EPOCH), "1970-01-01T00:00:00Z \"a\\nb \\\"c\\\"\" \"s\"\n");
+        let event = Event::parse(
+            br#"{"hook_event_name":"PostToolUse","tool_name":"a\nb \"c\"","session_id":"s"}"#,
+        )
+        .unwrap();
+        assert_eq!(
+            line(&event, SystemTime::UNIX_EPOCH),
+            "1970-01-01T00:00:00Z \"a\\nb \\\"c\\\"\" \"s\"\n"
+        );
         let event = Event::parse(br#"{"hook_event_name":"PostToolUse"}"#).unwrap();
-        assert_eq!(line(&event, SystemTime::UNIX_EPOCH), "1970-01-01T00:00:00Z \"\" \"\"\n");
+        assert_eq!(
+            line(&event, SystemTime::UNIX_EPOCH),
+            "1970-01-01T00:00:00Z \"\" \"\"\n"
+        );
     }
 }

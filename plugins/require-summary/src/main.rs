@@ -16,7 +16,9 @@ struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { file: "summary.md".to_owned() }
+        Self {
+            file: "summary.md".to_owned(),
+        }
     }
 }
 
@@ -37,7 +39,9 @@ fn decide(event: &Event<'_>, settings: &Settings) -> Result<Decision, String> {
     match std::fs::metadata(&path) {
         Ok(metadata) if metadata.is_file() => Ok(Decision::none()),
         Ok(_) => Ok(missing(&settings.file)),
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(missing(&settings.file)),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            Ok(missing(&settings.file))
+        }
         Err(error) => Err(format!(
             "`{}` cannot be looked at; `permissions.filesystem` must grant its folder with access \"read\": {error}",
             path.display()
@@ -46,7 +50,9 @@ fn decide(event: &Event<'_>, settings: &Settings) -> Result<Decision, String> {
 }
 
 fn missing(file: &str) -> Decision {
-    Decision::block(format!("Write a summary of the work to {file} before you stop."))
+    Decision::block(format!(
+        "Write a summary of the work to {file} before you stop."
+    ))
 }
 
 #[cfg(test)]
@@ -60,7 +66,9 @@ mod tests {
             decide(&event, &Settings::default()).map(|decision| decision.blocks())
         };
         let folder = std::env::temp_dir().join("require-summary-no-such-folder");
-        let stop = |active: bool| format!(r#"{{"hook_event_name":"Stop","cwd":{folder:?},"stop_hook_active":{active}}}"#);
+        let stop = |active: bool| {
+            format!(r#"{{"hook_event_name":"Stop","cwd":{folder:?},"stop_hook_active":{active}}}"#)
+        };
         assert_eq!(decide(&stop(false)), Ok(true));
         assert_eq!(decide(&stop(true)), Ok(false));
         assert!(decide(r#"{"hook_event_name":"Stop"}"#).is_err());
