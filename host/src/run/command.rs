@@ -31,6 +31,7 @@ mod environment;
 mod group;
 mod leader;
 mod program;
+mod session;
 mod start;
 
 use std::convert::Infallible;
@@ -47,7 +48,6 @@ use tokio::process::ChildStdin;
 use crate::config::Command;
 use crate::outcome::{End, Failure, FailureKind, Outcome, Usage};
 use capture::Capture;
-use group::Group;
 
 /// The event and the places that one run of a command is given.
 #[derive(Debug, Clone)]

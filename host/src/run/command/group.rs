@@ -35,11 +35,7 @@ impl Group {
     /// Its ends of the process's pipes.
     pub(super) fn pipes(
         &mut self,
-    ) -> (
-        Option<ChildStdin>,
-        Option<ChildStdout>,
-        Option<ChildStderr>,
-    ) {
+    ) -> (Option<ChildStdin>, Option<ChildStdout>, Option<ChildStderr>) {
         match &mut self.leader {
             Some(leader) => leader.pipes(),
             None => (None, None, None),

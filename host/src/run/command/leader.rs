@@ -9,12 +9,6 @@
 //! process, [`Leader::wait`] and [`Leader::end`] need it whole, and both note that the process was
 //! reaped before anything else can happen.
 //!
-//! A single member has no such protection: it may exit, and be waited for by its own parent, and its
-//! id be given away between the look at it and the signal. So a member is held by a descriptor
-//! (`pidfd`) first, then asked for its session by id, then signalled through the descriptor. If the
-//! id was given away in between, either the question is about the new owner, and the signal goes to
-//! the descriptor of one who is gone; or the descriptor is the new owner's, and so is the answer.
-//!
 //! # Why the session, and not only the group
 //!
 //! `timeout 60 npm test` and every job of a shell with job control move into groups of their own.
@@ -28,6 +22,8 @@ use std::time::{Duration, Instant};
 use process_wrap::tokio::ChildWrapper;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
+
+use super::session::{self, Member};
 
 /// The longest pause between two looks at a session that was asked to end.
 const LONGEST_PAUSE: Duration = Duration::from_millis(20);
@@ -57,11 +53,7 @@ impl Leader {
     /// Our ends of its pipes.
     pub(super) fn pipes(
         &mut self,
-    ) -> (
-        Option<ChildStdin>,
-        Option<ChildStdout>,
-        Option<ChildStderr>,
-    ) {
+    ) -> (Option<ChildStdin>, Option<ChildStdout>, Option<ChildStderr>) {
         let process = &mut self.process;
         (
             process.stdin().take(),
@@ -94,9 +86,9 @@ impl Leader {
         }
         self.kill();
         wait_until(PATIENCE, || {
-            let alive = self.others().into_iter().filter(|&id| is_alive(id));
-            let alive = alive.filter(|&id| send(id, self.id, Signal::KILL)).count();
-            alive == 0 && self.has_exited()
+            let others = self.others().filter(|member| member.is_alive);
+            let killed = others.filter(|member| member.signal(Signal::KILL)).count();
+            killed == 0 && self.has_exited()
         });
         let exit = self.process.try_wait().transpose();
         self.reaped = exit.is_some_and(|exit| is_gone(&exit));
@@ -120,14 +112,14 @@ impl Leader {
         }
         // Fails only when there is nobody who may be signalled.
         let _ = kill_process_group(self.id, signal);
-        for id in self.others() {
-            send(id, self.id, signal);
+        for member in self.others() {
+            member.signal(signal);
         }
     }
 
     /// Whether nobody of the session is alive.
     fn is_over(&self) -> bool {
-        self.has_exited() && !members(self.id).into_iter().any(is_alive)
+        self.has_exited() && !session::members(self.id).any(|member| member.is_alive)
     }
 
     /// Whether the leader has exited; does not reap it.
@@ -137,10 +129,8 @@ impl Leader {
     }
 
     /// The members of the session that are not in the leader's group.
-    fn others(&self) -> Vec<Pid> {
-        let mut members = members(self.id);
-        members.retain(|&id| rustix::process::getpgid(Some(id)) != Ok(self.id));
-        members
+    fn others(&self) -> impl Iterator<Item = Member> {
+        session::members(self.id).filter(|member| member.group != self.id.as_raw_nonzero().get())
     }
 }
 
@@ -171,89 +161,39 @@ fn wait_until(patience: Duration, is_so: impl Fn() -> bool) {
     }
 }
 
-/// All members of a session, those that have exited and were not waited for among them.
-#[cfg(target_os = "linux")]
-fn members(session: Pid) -> Vec<Pid> {
-    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    entries
-        .filter_map(|entry| Pid::from_raw(entry.file_name().to_str()?.parse().ok()?))
-        .filter(|&id| rustix::process::getsid(Some(id)) == Ok(session))
-        .collect()
-}
-
-/// Sends a signal to a member of a session; `false` if it is none any more, or must not be signalled.
-#[cfg(target_os = "linux")]
-fn send(id: Pid, session: Pid, signal: Signal) -> bool {
-    use rustix::process::{PidfdFlags, getsid, pidfd_open, pidfd_send_signal};
-    let Ok(member) = pidfd_open(id, PidfdFlags::empty()) else {
-        return false;
-    };
-    getsid(Some(id)) == Ok(session) && pidfd_send_signal(member, signal).is_ok()
-}
-
-/// Whether a process has not exited.
-#[cfg(target_os = "linux")]
-fn is_alive(id: Pid) -> bool {
-    let status = std::fs::read(format!("/proc/{id}/stat")).unwrap_or_default();
-    // `123 (name) S …`: the name is the process's to choose, and may hold anything.
-    let after_name = status.rsplit(|&byte| byte == b')').next();
-    let state = after_name.and_then(|rest| rest.get(1)).copied();
-    !matches!(state, None | Some(b'Z' | b'X'))
-}
-
-// Where there is no list of processes that can be trusted, the group is all that is ended.
-
-#[cfg(not(target_os = "linux"))]
-fn members(_session: Pid) -> Vec<Pid> {
-    Vec::new()
-}
-
-#[cfg(not(target_os = "linux"))]
-fn send(_id: Pid, _session: Pid, _signal: Signal) -> bool {
-    false
-}
-
-#[cfg(not(target_os = "linux"))]
-fn is_alive(_id: Pid) -> bool {
-    false
-}
-
 #[cfg(test)]
-#[cfg(target_os = "linux")]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_process_is_alive_until_it_has_exited() {
-        let mut child = std::process::Command::new("cat")
-            .stdin(std::process::Stdio::piped())
-            .spawn()
-            .expect("cat");
-        let id = Pid::from_child(&child);
-        assert!(is_alive(id));
-        let session = rustix::process::getsid(None).expect("a session");
-        assert!(members(session).contains(&id));
-        assert!(send(id, session, Signal::KILL));
-        wait_until(Duration::from_secs(10), || !is_alive(id));
-        // Dead, and not yet waited for: still a member.
-        assert!(!is_alive(id));
-        assert!(members(session).contains(&id));
-        child.wait().expect("its status");
-        assert!(!members(session).contains(&id));
-        assert!(!send(id, session, Signal::KILL));
-    }
-
-    #[test]
-    fn a_process_of_another_session_is_not_signalled() {
-        let this = rustix::process::getpid();
-        let other = Pid::from_raw(1).expect("init");
-        assert!(!send(this, other, Signal::KILL));
-    }
 
     #[test]
     fn looking_ends_with_the_patience() {
         let started = Instant::now();
         wait_until(Duration::from_millis(30), || false);
         assert!(started.elapsed() >= Duration::from_millis(30));
+    }
+
+    #[tokio::test]
+    async fn a_dropped_leader_takes_its_session_along() {
+        use process_wrap::tokio::{CommandWrap, ProcessSession};
+        let mut command = CommandWrap::with_new("timeout", |command| {
+            command.args(["1000", "sleep", "1000"]);
+        });
+        let process = command.wrap(ProcessSession).spawn().expect("a process");
+        let leader = Leader::new(process.into_inner()).expect("its id");
+        let id = leader.id;
+        let is_alive = || session::members(id).any(|member| member.is_alive);
+        assert!(is_alive());
+        drop(leader);
+        wait_until(Duration::from_secs(20), || !is_alive());
+        assert!(!is_alive());
+    }
+
+    #[test]
+    fn only_who_is_gone_is_never_signalled_again() {
+        use std::os::unix::process::ExitStatusExt as _;
+        let error = |errno: rustix::io::Errno| Err(io::Error::from(errno));
+        assert!(is_gone(&Ok(ExitStatus::from_raw(0))));
+        assert!(is_gone(&error(rustix::io::Errno::CHILD)));
+        assert!(!is_gone(&error(rustix::io::Errno::MFILE)));
     }
 }

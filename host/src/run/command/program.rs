@@ -115,7 +115,10 @@ fn head(path: &Path) -> Option<Vec<u8>> {
 
 /// The interpreter that a script's first line names.
 fn interpreter(head: &[u8]) -> Option<String> {
-    let line = head.strip_prefix(b"#!")?.split(|&byte| byte == b'\n').next()?;
+    let line = head
+        .strip_prefix(b"#!")?
+        .split(|&byte| byte == b'\n')
+        .next()?;
     let line = line.trim_ascii_start();
     let end = line.iter().position(|byte| matches!(byte, b' ' | b'\t'));
     Some(String::from_utf8_lossy(&line[..end.unwrap_or(line.len())]).into_owned())

@@ -174,7 +174,11 @@ fn too_big(shown: &str, line: &[OsString], command: &Command) -> String {
     let words = words.map(|(position, word)| (word.len(), name(&command.line, position)));
     let config = command.config.iter();
     let config = config.map(|config| (config.len(), "`config`".to_owned()));
-    let sum: usize = words.clone().chain(config.clone()).map(|(size, _)| size).sum();
+    let sum: usize = words
+        .clone()
+        .chain(config.clone())
+        .map(|(size, _)| size)
+        .sum();
     let longest = words.chain(config).max_by_key(|&(size, _)| size);
     let (size, longest) = longest.unwrap_or_default();
     format!(
@@ -203,7 +207,11 @@ mod tests {
         assert_eq!(
             exec(
                 "${CLAUDE_PROJECT_DIR}/run",
-                &["${workspace}", "x${workspace}y${CLAUDE_PROJECT_DIR}", "$workspace ${HOME}"],
+                &[
+                    "${workspace}",
+                    "x${workspace}y${CLAUDE_PROJECT_DIR}",
+                    "$workspace ${HOME}"
+                ],
                 project
             ),
             [
@@ -218,21 +226,36 @@ mod tests {
     #[test]
     fn a_placeholder_in_the_folders_name_is_not_replaced_again() {
         let project = "/${workspace}/${CLAUDE_PROJECT_DIR}";
-        assert_eq!(exec("p", &["${CLAUDE_PROJECT_DIR}", "${workspace"], project), ["p", project, "${workspace"]);
+        assert_eq!(
+            exec("p", &["${CLAUDE_PROJECT_DIR}", "${workspace"], project),
+            ["p", project, "${workspace"]
+        );
     }
 
     #[test]
     fn a_folder_whose_name_is_not_utf8_stays_itself() {
         let project = OsStr::from_bytes(b"/\xff");
-        assert_eq!(fill("${workspace}/ä", project).as_bytes(), b"/\xff/\xc3\xa4");
+        assert_eq!(
+            fill("${workspace}/ä", project).as_bytes(),
+            b"/\xff/\xc3\xa4"
+        );
     }
 
     #[test]
     fn a_shell_gets_the_script_as_it_is() {
         for (shell, words_before) in [(Shell::Sh, 2), (Shell::Bash, 2), (Shell::PowerShell, 4)] {
             let script = "echo ${workspace} $CLAUDE_PROJECT_DIR".to_owned();
-            let line = words(&CommandLine::Shell { shell, script: script.clone() }, Path::new("/p"));
-            assert_eq!((line.len(), &line[words_before]), (words_before + 1, &OsString::from(script)));
+            let line = words(
+                &CommandLine::Shell {
+                    shell,
+                    script: script.clone(),
+                },
+                Path::new("/p"),
+            );
+            assert_eq!(
+                (line.len(), &line[words_before]),
+                (words_before + 1, &OsString::from(script))
+            );
         }
     }
 }
