@@ -56,7 +56,10 @@ const OPENHANDS_TOOL_EVENTS: [&str; 2] = ["PreToolUse", "PostToolUse"];
 /// The field of an event that a matcher looks at. `None` for an event on which matchers are
 /// ignored: some of the contract's, and every event that the contract does not know.
 pub fn matched_field(event_name: &str) -> Option<&'static str> {
-    EVENTS.iter().find(|(name, _)| *name == event_name).and_then(|(_, field)| *field)
+    EVENTS
+        .iter()
+        .find(|(name, _)| *name == event_name)
+        .and_then(|(_, field)| *field)
 }
 
 /// Which events a hook is for.
@@ -74,11 +77,17 @@ enum Events {
 
 impl Selector {
     /// Every event.
-    pub const ALL: Self = Self { events: Events::All, matcher: Matcher::ALL };
+    pub const ALL: Self = Self {
+        events: Events::All,
+        matcher: Matcher::ALL,
+    };
 
     /// The event of this name, if its matched field fits.
     pub fn event(name: impl Into<String>, matcher: Matcher) -> Self {
-        Self { events: Events::Named(vec![name.into()]), matcher }
+        Self {
+            events: Events::Named(vec![name.into()]),
+            matcher,
+        }
     }
 
     /// The events of these names, compared exactly; none named is every event.
@@ -86,7 +95,10 @@ impl Selector {
         if names.is_empty() {
             return Self::ALL;
         }
-        Self { events: Events::Named(names), matcher: Matcher::ALL }
+        Self {
+            events: Events::Named(names),
+            matcher: Matcher::ALL,
+        }
     }
 
     /// The names of the events that the hook is for; `None` is every event.
@@ -151,23 +163,38 @@ impl Matcher {
     ///
     /// # Errors
     ///
-    /// When it is such an expression and not a valid one, or one of more than 4,096 characters.
+    /// When it is such an expression and not a valid one, or one of more than 2,000 characters.
     pub fn claude(text: &str) -> Result<Self, MatcherError> {
         if matches!(text, "" | "*") {
             return Ok(Self::ALL);
         }
         let plain = |also: &[char]| {
-            text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || also.contains(&c))
+            text.chars()
+                .all(|c| c.is_ascii_alphanumeric() || c == '_' || also.contains(&c))
         };
         let names = |separators: &[char]| {
-            Test::Names(text.split(separators).map(|name| name.trim_matches(' ').to_owned()).collect())
+            Test::Names(
+                text.split(separators)
+                    .map(|name| name.trim_matches(' ').to_owned())
+                    .collect(),
+            )
         };
         let narrowly = plain(&['|']);
         Ok(Self(if plain(&['|', ',', '-', ' ']) {
-            let narrow = if narrowly { None } else { Some(Test::Searched(Searched::new(text)?)) };
-            Rule::Claude { usual: names(&['|', ',']), narrow }
+            let narrow = if narrowly {
+                None
+            } else {
+                Some(Test::Searched(Searched::new(text)?))
+            };
+            Rule::Claude {
+                usual: names(&['|', ',']),
+                narrow,
+            }
         } else {
-            Rule::Claude { usual: Test::Searched(Searched::new(text)?), narrow: None }
+            Rule::Claude {
+                usual: Test::Searched(Searched::new(text)?),
+                narrow: None,
+            }
         }))
     }
 
@@ -183,8 +210,10 @@ impl Matcher {
         if matches!(text, "" | "*") {
             return Self::ALL;
         }
-        let between_slashes =
-            text.strip_prefix('/').and_then(|text| text.strip_suffix('/')).filter(|text| !text.is_empty());
+        let between_slashes = text
+            .strip_prefix('/')
+            .and_then(|text| text.strip_suffix('/'))
+            .filter(|text| !text.is_empty());
         Self(Rule::OpenHands(if let Some(expression) = between_slashes {
             Whole::new(expression).map_or(Test::Nothing, Test::Whole)
         } else if text.contains(['|', '.', '*', '+', '?', '[', ']', '(', ')', '^', '$', '\\'])
@@ -212,10 +241,13 @@ impl Matcher {
         match &self.0 {
             Rule::All => true,
             Rule::OpenHands(test) => {
-                OPENHANDS_TOOL_EVENTS.contains(&event_name) && matched.is_some_and(|text| test.fits(text))
+                OPENHANDS_TOOL_EVENTS.contains(&event_name)
+                    && matched.is_some_and(|text| test.fits(text))
             }
             Rule::Claude { usual, narrow } => {
-                let Some(text) = matched.filter(|text| !text.is_empty()) else { return true };
+                let Some(text) = matched.filter(|text| !text.is_empty()) else {
+                    return true;
+                };
                 match event_name {
                     _ if matched_field(event_name).is_none() => true,
                     // The contract's matcher names files; its event carries their whole path.
@@ -258,19 +290,39 @@ mod tests {
             ("", &["Bash", "anything at all", ""][..], &[][..]),
             ("*", &["Bash", ""], &[]),
             ("Bash", &["Bash"], &["bash", "BashOutput", "xBash", "Bash "]),
-            ("Edit|Write", &["Edit", "Write"], &["MultiEdit", "Edit|Write", "EditWrite"]),
+            (
+                "Edit|Write",
+                &["Edit", "Write"],
+                &["MultiEdit", "Edit|Write", "EditWrite"],
+            ),
             ("Edit,Write", &["Edit", "Write"], &["Edit,Write"]),
-            ("Edit , Write | Read", &["Edit", "Write", "Read"], &["Edit ", " Write"]),
+            (
+                "Edit , Write | Read",
+                &["Edit", "Write", "Read"],
+                &["Edit ", " Write"],
+            ),
             ("my-tool", &["my-tool"], &["my-tools", "my", "tool"]),
             ("mcp__memory", &["mcp__memory"], &["mcp__memory__read"]),
             ("Bash|", &["Bash"], &["|", "Edit"]),
             (" ", &[], &["Bash", " "]),
             (",|", &[], &["Bash"]),
-            ("mcp__memory.*", &["mcp__memory", "mcp__memory__read", "x_mcp__memory"], &["mcp__git"]),
-            ("mcp__.*__write.*", &["mcp__fs__write_file"], &["mcp__fs__read", "MCP__fs__write"]),
+            (
+                "mcp__memory.*",
+                &["mcp__memory", "mcp__memory__read", "x_mcp__memory"],
+                &["mcp__git"],
+            ),
+            (
+                "mcp__.*__write.*",
+                &["mcp__fs__write_file"],
+                &["mcp__fs__read", "MCP__fs__write"],
+            ),
             (".*", &["Bash", "x"], &[]),
             ("^Notebook", &["NotebookEdit"], &["xNotebook"]),
-            ("^(Edit|Write)$", &["Edit", "Write"], &["MultiEdit", "Writer"]),
+            (
+                "^(Edit|Write)$",
+                &["Edit", "Write"],
+                &["MultiEdit", "Writer"],
+            ),
             ("Edit.?", &["Edit", "MultiEdit", "Edits"], &["edit"]),
             ("^(?!Bash$).*", &["Edit", "Bash2"], &["Bash"]),
             (r"(.)\1", &["Foo"], &["Bash"]),
@@ -283,10 +335,16 @@ mod tests {
                 continue;
             }
             for tool in fits {
-                assert!(claude(matcher, "PreToolUse", Some(tool)), "{matcher} must fit {tool}");
+                assert!(
+                    claude(matcher, "PreToolUse", Some(tool)),
+                    "{matcher} must fit {tool}"
+                );
             }
             for tool in differs {
-                assert!(!claude(matcher, "PreToolUse", Some(tool)), "{matcher} must not fit {tool}");
+                assert!(
+                    !claude(matcher, "PreToolUse", Some(tool)),
+                    "{matcher} must not fit {tool}"
+                );
             }
         }
     }
@@ -315,13 +373,20 @@ mod tests {
             assert!(claude("Bash", event, None), "{event}");
             assert!(claude("Bash", event, Some("Edit")), "{event}");
         }
-        assert!(claude("Bash", "PreToolUse", None), "a malformed event is shown to every guard");
+        assert!(
+            claude("Bash", "PreToolUse", None),
+            "a malformed event is shown to every guard"
+        );
         assert!(claude("Bash", "PreToolUse", Some("")));
     }
 
     #[test]
     fn two_events_have_a_narrower_set_of_plain_characters() {
-        assert!(claude("rate_limit|overloaded", "StopFailure", Some("overloaded")));
+        assert!(claude(
+            "rate_limit|overloaded",
+            "StopFailure",
+            Some("overloaded")
+        ));
         assert!(!claude("rate_limit", "StopFailure", Some("rate_limits")));
         // A hyphen makes it an expression there, and that is found anywhere.
         assert!(claude("rate-limit", "StopFailure", Some("a rate-limit b")));
@@ -340,7 +405,11 @@ mod tests {
             ("/src/", "/p/src/a", true),
             ("Makefile", r"C:\p\Makefile", true),
         ] {
-            assert_eq!(claude(matcher, "FileChanged", Some(path)), expected, "{matcher} {path}");
+            assert_eq!(
+                claude(matcher, "FileChanged", Some(path)),
+                expected,
+                "{matcher} {path}"
+            );
         }
     }
 
@@ -389,13 +458,19 @@ mod tests {
             ("a$", Some("a\n"), false),
         ] {
             let selector = Selector::event("PreToolUse", Matcher::openhands(matcher));
-            assert_eq!(selector.selects("PreToolUse", tool), expected, "{matcher} {tool:?}");
+            assert_eq!(
+                selector.selects("PreToolUse", tool),
+                expected,
+                "{matcher} {tool:?}"
+            );
         }
     }
 
     #[test]
     fn openhands_looks_at_tools_only() {
-        let selects = |event, matcher| Selector::event(event, Matcher::openhands(matcher)).selects(event, Some("x"));
+        let selects = |event, matcher| {
+            Selector::event(event, Matcher::openhands(matcher)).selects(event, Some("x"))
+        };
         assert!(selects("PostToolUse", "x"));
         assert!(selects("SessionStart", "*"));
         for event in ["Stop", "SessionStart", "UserPromptSubmit"] {
@@ -408,7 +483,11 @@ mod tests {
     fn names_of_events_are_compared_exactly() {
         let list = Selector::events(vec!["tool.use".into(), "Stop".into()]);
         assert!(list.selects("tool.use", None) && list.selects("Stop", None));
-        assert!(!list.selects("stop", None) && !list.selects("tool", None) && !list.selects("xtool.use", None));
+        assert!(
+            !list.selects("stop", None)
+                && !list.selects("tool", None)
+                && !list.selects("xtool.use", None)
+        );
         assert!(Selector::events(Vec::new()).selects("whatever", Some("x")));
         assert!(Selector::ALL.selects("whatever", None));
     }

@@ -3,22 +3,38 @@
 use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 
+use super::source::Source;
 use crate::text;
+
+/// The longest message or help, in characters. What it quotes from the file is shorter still.
+const LONGEST: usize = 600;
 
 /// How bad it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Severity {
-    /// An entry is dropped, or (with `"onFailure": "block"`) refused.
+    /// Something that the file says does not happen: an entry or a group is dropped, or (with
+    /// `"onFailure": "block"`) refused.
     Error,
-    /// Everything is accepted, and something is probably not meant.
+    /// Everything that the file says happens, and some of it is probably not meant.
     Warning,
 }
 
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+        })
+    }
+}
+
 /// One thing that is wrong with a configuration file.
+///
+/// Whatever is quoted from the file is bounded, and its characters that act on a terminal are
+/// written out.
 #[derive(Debug, Clone)]
 pub struct Diagnostic {
     /// How bad it is.
@@ -29,112 +45,142 @@ pub struct Diagnostic {
     pub line: usize,
     /// The column in characters, from 1.
     pub column: usize,
-    /// The bytes of the file that it is about.
+    /// The bytes that it is about, in the file's text without a byte order mark.
     pub span: Range<usize>,
     /// What is wrong, in one sentence.
     pub message: String,
     /// What would be right.
     pub help: Option<String>,
-    source: Arc<str>,
+    source: Source,
 }
 
 impl Diagnostic {
-    pub(super) fn new(severity: Severity, source: &Source, span: Range<usize>, message: String) -> Self {
+    pub(super) fn new(
+        severity: Severity,
+        source: &Source,
+        span: Range<usize>,
+        message: &str,
+    ) -> Self {
         let (line, column) = source.position(span.start);
         Self {
             severity,
-            path: source.path.clone(),
+            path: source.path().to_owned(),
             line,
             column,
             span,
-            message: text::one_line(&message, 400),
+            message: text::one_line(message, LONGEST),
             help: None,
-            source: Arc::clone(&source.text),
+            source: source.clone(),
         }
     }
 
-    pub(super) fn help(self, help: impl Into<String>) -> Self {
-        Self { help: Some(text::one_line(&help.into(), 400)), ..self }
+    pub(super) fn set_help(&mut self, help: &str) {
+        self.help = Some(text::one_line(help, LONGEST));
     }
 
-    /// On one line: `hooks.json:12:15: error: …`, and the help behind it.
+    /// File, line and column: `hooks.json:12:15`.
+    pub fn position(&self) -> String {
+        format!("{}:{}:{}", shown(&self.path), self.line, self.column)
+    }
+
+    /// On one line: `hooks.json:12:15: error: …`, with ` (hint: …)` behind it if there is help.
     pub fn one_line(&self) -> String {
-        let severity = match self.severity {
-            Severity::Error => "error",
-            Severity::Warning => "warning",
-        };
-        let at = format!("{}:{}:{}", self.path.display(), self.line, self.column);
-        let hint = self.help.as_ref().map(|help| format!(" (hint: {help})")).unwrap_or_default();
-        format!("{}: {severity}: {}{hint}", text::one_line(&at, 500), self.message)
+        let hint = self
+            .help
+            .as_ref()
+            .map(|help| format!(" (hint: {help})"))
+            .unwrap_or_default();
+        format!(
+            "{}: {}: {}{hint}",
+            self.position(),
+            self.severity,
+            self.message
+        )
     }
 
-    /// With the lines of the file that it is about, in colour; print it through a writer that
-    /// takes the colours out where they are not wanted.
+    /// Several lines, with the line of the file that it is about, in colour. Print it through a
+    /// writer that takes the colours out where they are not wanted, or use [`Diagnostic::plain`].
     pub fn rendered(&self) -> String {
+        self.render(&Renderer::styled())
+    }
+
+    /// As [`Diagnostic::rendered`], without colour.
+    pub fn plain(&self) -> String {
+        self.render(&Renderer::plain())
+    }
+
+    fn render(&self, renderer: &Renderer) -> String {
         let level = match self.severity {
             Severity::Error => Level::ERROR,
             Severity::Warning => Level::WARNING,
         };
-        let (shown, span) = self.shown();
-        let snippet = Snippet::source(&*shown)
+        let (excerpt, marked, is_whole) = self.source.excerpt(self.span.clone());
+        let snippet = Snippet::source(excerpt)
             .line_start(self.line)
-            .path(self.path.display().to_string())
-            .annotation(AnnotationKind::Primary.span(span));
-        let mut group = Group::with_title(level.primary_title(&*self.message)).element(snippet);
+            .annotation(AnnotationKind::Primary.span(marked));
+        let group = Group::with_title(level.primary_title(&*self.message));
+        let path = shown(&self.path);
+        let mut group = if is_whole {
+            group.element(snippet.path(path))
+        } else {
+            // Of a part of a line, the renderer cannot tell the column.
+            group
+                .element(Origin::path(path).line(self.line).char_column(self.column))
+                .element(snippet)
+        };
         if let Some(help) = &self.help {
             group = group.element(Level::HELP.with_name("hint").message(&**help));
         }
-        Renderer::styled().render(&[group])
-    }
-
-    /// The first line of the span, without what would act on a terminal, and the span within it.
-    fn shown(&self) -> (String, Range<usize>) {
-        let start = self.source[..self.span.start].rfind('\n').map_or(0, |at| at + 1);
-        let end = self.source[self.span.start..].find('\n').map_or(self.source.len(), |at| self.span.start + at);
-        let clean = |range: Range<usize>| text::one_line(&self.source[range], 200);
-        let before = clean(start..self.span.start);
-        let inside = clean(self.span.start..self.span.end.clamp(self.span.start, end));
-        let after = clean(self.span.end.clamp(self.span.start, end)..end);
-        let span = before.len()..before.len() + inside.len().max(1);
-        (format!("{before}{inside}{after} "), span)
+        renderer.render(&[group])
     }
 }
 
-/// The text of a file, for finding lines and columns.
-pub(super) struct Source {
-    pub(super) path: PathBuf,
-    pub(super) text: Arc<str>,
-}
-
-impl Source {
-    pub(super) fn position(&self, offset: usize) -> (usize, usize) {
-        let before = &self.text[..offset];
-        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
-        (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
-    }
+/// A path as it stands in messages.
+pub(super) fn shown(path: &Path) -> String {
+    text::one_line(&path.display().to_string(), LONGEST)
 }
 
 /// Why a configuration file as a whole cannot be used.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct ConfigError {
+    path: PathBuf,
     message: String,
     help: Option<String>,
 }
 
 impl ConfigError {
+    /// The file at `path` can be used by nobody; `what` continues the sentence.
     pub(super) fn new(path: &Path, what: impl fmt::Display) -> Self {
-        let message = format!("the configuration `{}` {what}", text::one_line(&path.display().to_string(), 500));
-        Self { message, help: None }
+        let message = format!("the configuration `{}` {what}", shown(path));
+        Self {
+            path: path.to_owned(),
+            message,
+            help: None,
+        }
     }
 
-    pub(super) fn at(diagnostic: &Diagnostic) -> Self {
-        let at = format!("{}:{}:{}", diagnostic.path.display(), diagnostic.line, diagnostic.column);
-        let message = format!("{}: {}", text::one_line(&at, 500), diagnostic.message);
-        Self { message, help: diagnostic.help.clone() }
+    /// The text is unusable from this place on.
+    pub(super) fn at(source: &Source, span: Range<usize>, message: &str) -> Self {
+        let diagnostic = Diagnostic::new(Severity::Error, source, span, message);
+        let message = format!("{}: {}", diagnostic.position(), diagnostic.message);
+        Self {
+            path: diagnostic.path,
+            message,
+            help: None,
+        }
     }
 
-    pub(super) fn with_help(self, help: impl Into<String>) -> Self {
-        Self { help: Some(help.into()), ..self }
+    #[must_use]
+    pub(super) fn with_help(self, help: &str) -> Self {
+        Self {
+            help: Some(text::one_line(help, LONGEST)),
+            ..self
+        }
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     /// What to do about it.

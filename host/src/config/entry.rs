@@ -1,374 +1,129 @@
-//! One entry of hooks.json, as it is written: these types are what an entry is read with, and what
-//! the JSON Schema is made from.
+//! One entry of hooks.json as it is written: the types that it is read with ([`super::values`]), and
+//! that the JSON Schema is made from.
 
-use std::borrow::Cow;
-use std::collections::BTreeMap;
-use std::fmt;
-
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::JsonSchema;
 use serde::Deserialize;
-use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Unexpected, Visitor};
 
-use super::value::{Fuel, Seconds, Sha256, Size};
+use super::fields::{
+    AnyObject, Anything, Argv, CommandText, ComponentText, Events, Fuel, OutputSize, PathText,
+    Seconds, Sha256, Size, VariableName,
+};
+use super::model::{Access, OnFailure, Shell};
 
-/// A command: a process of the operating system, with the user's rights.
+/// A hook: a command, which runs with the user's rights, or a component, which runs in the sandbox.
 #[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(title = "command")]
-#[allow(dead_code, reason = "`type`, `statusMessage`, `once` and `events` are read for their form alone")]
-pub(super) struct CommandEntry {
-    /// `command`; may be left out where `command` is given.
+#[serde(rename_all = "camelCase", expecting = "an object")]
+#[schemars(deny_unknown_fields)]
+pub(super) struct Entry {
+    /// What kind of hook it is. May be left out: it is what `command` or `component` says.
     #[serde(rename = "type")]
-    pub(super) kind: Option<CommandKind>,
-    /// How the hook is called in messages and records.
+    pub(super) kind: Option<Kind>,
+    /// How the hook is called in records and messages. Default: what it runs.
+    #[expect(
+        dead_code,
+        reason = "the label is made of what is written, since a refused entry has one too"
+    )]
     pub(super) name: Option<String>,
-    /// A line for the shell; with `args`, a program; as a list, a program and its arguments.
-    pub(super) command: CommandText,
-    /// The arguments of the program: no shell takes part. `${CLAUDE_PROJECT_DIR}` and
-    /// `${workspace}` are replaced.
-    pub(super) args: Option<Vec<String>>,
-    /// The shell of a command line. Default: `/bin/sh`.
-    pub(super) shell: Option<ShellWord>,
-    /// Seconds that the hook may run. Default: 600, on UserPromptSubmit and the model-switch
-    /// events 30.
-    pub(super) timeout: Option<Seconds>,
-    /// What a failure means: the operation goes on, or it is blocked.
-    pub(super) on_failure: Option<OnFailureWord>,
-    /// How much output is kept.
-    pub(super) limits: Option<OutputLimits>,
-    /// Handed to the hook as JSON in the variable `HOOKCELL_CONFIG`.
-    pub(super) config: Option<AnyObject>,
-    /// Accepted and unused: for agents that show it while the hook runs.
-    pub(super) status_message: Option<String>,
-    /// Accepted and unused, as the Claude contract has it for settings files.
-    pub(super) once: Option<bool>,
-    /// In a list of hooks: the events that it is for. Absent or empty: all.
-    pub(super) events: Option<Vec<String>>,
-}
-
-/// A WASI component, or a core module of WASI preview1, in the sandbox.
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(title = "component")]
-#[allow(dead_code, reason = "`type`, `statusMessage`, `once` and `events` are read for their form alone")]
-pub(super) struct ComponentEntry {
-    /// `component`; may be left out where `component` is given.
-    #[serde(rename = "type")]
-    pub(super) kind: Option<ComponentKind>,
-    /// How the hook is called in messages and records.
-    pub(super) name: Option<String>,
-    /// A .wasm file, relative to the folder of this file, or `builtin:NAME`.
-    pub(super) component: ComponentText,
-    /// The digest that the file must have.
+    /// Of a command: a text for the shell; with `args`, a program that is started without a shell;
+    /// or a list, the program and its arguments.
+    pub(super) command: Option<CommandText>,
+    /// Of a component: the path of a WASI component or preview1 module, relative to the folder of
+    /// this file, or `builtin:NAME`. `~/` is the home folder; `${workspace}/` and
+    /// `${CLAUDE_PROJECT_DIR}/` are the project's.
+    pub(super) component: Option<ComponentText>,
+    /// Of a component: the SHA-256 digest that its bytes must have.
     pub(super) sha256: Option<Sha256>,
-    /// The component's arguments, after the program's name.
+    /// The arguments, after the program's or component's name.
     pub(super) args: Option<Vec<String>>,
-    /// Seconds that the hook may run, compiling not counted. Default: 10.
+    /// Of a command: the shell. Default: `/bin/sh`.
+    pub(super) shell: Option<Shell>,
+    /// How many seconds it may run. Default: 600 for a command (30 on `UserPromptSubmit`,
+    /// `PreModelSwitch` and `PostModelSwitch`), 10 for a component.
     pub(super) timeout: Option<Seconds>,
-    /// What a failure means: the operation goes on, or it is blocked.
-    pub(super) on_failure: Option<OnFailureWord>,
+    /// What a failure means: that it could not start, timed out, used up a limit, exited with
+    /// another code than 0 and 2 and without a decision, or printed broken JSON.
+    pub(super) on_failure: Option<OnFailure>,
     /// The limits of one run.
-    pub(super) limits: Option<ComponentLimits>,
-    /// What the component may touch. Without it: nothing.
+    pub(super) limits: Option<LimitsEntry>,
+    /// Of a component: what it may touch. Default: nothing.
     pub(super) permissions: Option<PermissionsEntry>,
-    /// Handed to the hook as JSON in the variable `HOOKCELL_CONFIG`.
+    /// Settings of the hook's own, given to it as JSON in the variable `HOOKCELL_CONFIG`.
+    #[expect(
+        dead_code,
+        reason = "read for its form; the hook is given the text as it is written"
+    )]
     pub(super) config: Option<AnyObject>,
-    /// Accepted and unused: for agents that show it while the hook runs.
+    /// What an agent shows while the hook runs. Accepted, and not used.
+    #[expect(dead_code, reason = "read for its form")]
     pub(super) status_message: Option<String>,
-    /// Accepted and unused, as the Claude contract has it for settings files.
+    /// Accepted, and not used: the Claude contract ignores it in settings files.
     pub(super) once: Option<bool>,
-    /// In a list of hooks: the events that it is for. Absent or empty: all.
-    pub(super) events: Option<Vec<String>>,
+    /// In a list of hooks: the exact names of the events that the hook is for. Default: all.
+    pub(super) events: Option<Events>,
+    #[serde(rename = "if")]
+    #[schemars(skip)]
+    pub(super) condition: Option<Anything>,
+    /// Only `false`: hooks in the background are not supported by this version.
+    #[serde(rename = "async")]
+    #[schemars(extend("const" = false))]
+    pub(super) background: Option<bool>,
+    /// Only `false`, as `async`.
+    #[schemars(extend("const" = false))]
+    pub(super) async_rewake: Option<bool>,
+    /// deepagents' exec form.
+    #[schemars(skip)]
+    pub(super) argv: Option<Argv>,
 }
 
-#[derive(Deserialize, JsonSchema)]
+/// What kind of hook it is.
+#[derive(Clone, Copy, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum CommandKind {
+#[schemars(inline)]
+pub(super) enum Kind {
+    /// A process of the operating system, with the user's rights.
     Command,
-}
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum ComponentKind {
+    /// A WASI component or preview1 module, in the sandbox.
     Component,
 }
 
-/// The shell of a command line.
-#[derive(Deserialize, JsonSchema, Clone, Copy)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum ShellWord {
-    /// `bash -c`
-    Bash,
-    /// `pwsh -Command`
-    Powershell,
-}
-
-/// What a failure means.
-#[derive(Deserialize, JsonSchema, Clone, Copy, PartialEq)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum OnFailureWord {
-    /// It is reported, and the operation goes on: the default.
-    Continue,
-    /// It is a block whose reason names the failure.
-    Block,
-}
-
-/// The smallest and the largest cap on an output: 1 KiB and 64 MiB.
-type OutputSize = Size<1024, { 64 << 20 }>;
-
-/// How much of a command's output is kept.
-#[derive(Deserialize, JsonSchema, Default)]
-pub(super) struct OutputLimits {
-    /// Standard output; more than that is a failure. Default: 1 MiB.
-    pub(super) stdout: Option<OutputSize>,
-    /// Standard error; the rest is dropped. Default: 64 KiB.
-    pub(super) stderr: Option<OutputSize>,
-}
-
-/// The limits of one run of a component.
-#[derive(Deserialize, JsonSchema, Default)]
-pub(super) struct ComponentLimits {
-    /// Work: about one unit a wasm instruction. Default: 10000000000.
+/// The limits of one run.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(expecting = "an object")]
+#[schemars(deny_unknown_fields, inline)]
+pub(super) struct LimitsEntry {
+    /// Of a component: work, about one unit a wasm instruction.
+    #[schemars(extend("default" = 10_000_000_000_u64))]
     pub(super) fuel: Option<Fuel>,
-    /// The sum of its memories. Default: 256 MiB.
+    /// Of a component: the sum of its linear memories.
+    #[schemars(extend("default" = "256MiB"))]
     pub(super) memory: Option<Size<{ 64 << 10 }, { 4 << 30 }>>,
-    /// Standard output; more than that is a failure. Default: 1 MiB.
+    /// How much standard output is kept; more is a failure.
+    #[schemars(extend("default" = "1MiB"))]
     pub(super) stdout: Option<OutputSize>,
-    /// Standard error; the rest is dropped. Default: 64 KiB.
+    /// How much standard error is kept.
+    #[schemars(extend("default" = "64KiB"))]
     pub(super) stderr: Option<OutputSize>,
 }
 
 /// What a component may touch.
-#[derive(Deserialize, JsonSchema, Default)]
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(expecting = "an object")]
+#[schemars(deny_unknown_fields, inline)]
 pub(super) struct PermissionsEntry {
-    /// Folders, with all that is below them.
+    /// Folders, with everything below them.
     pub(super) filesystem: Option<Vec<GrantEntry>>,
-    /// Names of variables whose values it sees.
+    /// Names of variables that it sees with hookcell's values.
     pub(super) environment: Option<Vec<VariableName>>,
 }
 
-/// A granted folder.
+/// One granted folder.
 #[derive(Deserialize, JsonSchema)]
+#[serde(expecting = "an object with `path` and `access`")]
+#[schemars(deny_unknown_fields, inline)]
 pub(super) struct GrantEntry {
-    /// The folder: absolute, or relative to the project. `${workspace}` is the project, `${home}`
-    /// and `~` the home folder.
+    /// The folder: absolute, or relative to the project. `${workspace}` is the project's folder,
+    /// `${home}` and `~` are the user's.
     pub(super) path: PathText,
     /// What may be done below it.
-    pub(super) access: AccessWord,
-}
-
-/// What may be done in a granted folder.
-#[derive(Deserialize, JsonSchema, Clone, Copy)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum AccessWord {
-    /// Open, list, read.
-    Read,
-    /// Also create, write, rename, delete.
-    Write,
-}
-
-/// A command line, or a program and its arguments.
-pub(super) enum CommandText {
-    Line(String),
-    List(Vec<String>),
-}
-
-impl<'de> Deserialize<'de> for CommandText {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Reader;
-        impl<'de> Visitor<'de> for Reader {
-            type Value = CommandText;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a command line as text, or a program and its arguments as a list of texts")
-            }
-
-            fn visit_str<E: Error>(self, text: &str) -> Result<CommandText, E> {
-                if text.is_empty() {
-                    return Err(E::invalid_value(Unexpected::Str(text), &self));
-                }
-                Ok(CommandText::Line(text.to_owned()))
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<CommandText, A::Error> {
-                let mut parts = Vec::new();
-                while let Some(part) = sequence.next_element::<String>()? {
-                    parts.push(part);
-                }
-                if parts.first().is_none_or(String::is_empty) {
-                    return Err(A::Error::custom(format_args!("no program is named, expected {}", &self as &dyn serde::de::Expected)));
-                }
-                Ok(CommandText::List(parts))
-            }
-        }
-        deserializer.deserialize_any(Reader)
-    }
-}
-
-impl JsonSchema for CommandText {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "CommandText".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({"oneOf": [
-            {"type": "string", "minLength": 1},
-            {"type": "array", "items": {"type": "string"}, "minItems": 1}
-        ]})
-    }
-}
-
-/// Text of a kind, with what it expects and which texts it takes.
-macro_rules! text {
-    ($(#[$doc:meta])* $name:ident, $expecting:literal, $accepts:expr, $schema:tt) => {
-        $(#[$doc])*
-        pub(super) struct $name(pub(super) String);
-
-        impl<'de> Deserialize<'de> for $name {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                struct Reader;
-                impl Visitor<'_> for Reader {
-                    type Value = $name;
-
-                    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                        f.write_str($expecting)
-                    }
-
-                    fn visit_str<E: Error>(self, text: &str) -> Result<$name, E> {
-                        let accepts: fn(&str) -> bool = $accepts;
-                        if accepts(text) {
-                            Ok($name(text.to_owned()))
-                        } else {
-                            Err(E::invalid_value(Unexpected::Str(text), &self))
-                        }
-                    }
-                }
-                deserializer.deserialize_str(Reader)
-            }
-        }
-
-        impl JsonSchema for $name {
-            fn inline_schema() -> bool {
-                true
-            }
-
-            fn schema_name() -> Cow<'static, str> {
-                stringify!($name).into()
-            }
-
-            fn json_schema(_: &mut SchemaGenerator) -> Schema {
-                json_schema!($schema)
-            }
-        }
-    };
-}
-
-text!(
-    /// Where a component is. Precompiled code is never accepted.
-    ComponentText,
-    "the path of a .wasm file, or builtin:NAME; precompiled code (.cwasm) is never accepted",
-    |text| !text.is_empty() && !text.contains('\0') && !text.ends_with(".cwasm") && text != "builtin:",
-    {"type": "string", "minLength": 1, "examples": ["no-rm.wasm", "builtin:block-dangerous-commands"]}
-);
-
-text!(
-    /// A folder to grant.
-    PathText,
-    "the path of a folder",
-    |text| !text.is_empty() && !text.contains('\0'),
-    {"type": "string", "minLength": 1, "examples": ["${workspace}"]}
-);
-
-text!(
-    /// The name of a variable.
-    VariableName,
-    "the name of an environment variable, without `=`",
-    |text| !text.is_empty() && !text.contains(['\0', '=']),
-    {"type": "string", "pattern": "^[^=]+$"}
-);
-
-/// An object, whatever is in it.
-pub(super) struct AnyObject;
-
-impl<'de> Deserialize<'de> for AnyObject {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Reader;
-        impl<'de> Visitor<'de> for Reader {
-            type Value = AnyObject;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<AnyObject, A::Error> {
-                while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-                Ok(AnyObject)
-            }
-        }
-        deserializer.deserialize_map(Reader)
-    }
-}
-
-impl JsonSchema for AnyObject {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "AnyObject".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({"type": "object"})
-    }
-}
-
-/// A group of hooks with one matcher; only for the schema, since its members are read one by one.
-#[derive(JsonSchema)]
-#[schemars(title = "group")]
-#[allow(dead_code, reason = "the schema's types")]
-pub(super) struct GroupEntry {
-    /// Which tools (or other values of the event) the hooks are for: exact names, a list of them
-    /// (`Bash|Write`), or else a JavaScript regular expression that may match anywhere. Absent,
-    /// empty or `*`: all.
-    matcher: Option<String>,
-    /// The hooks.
-    hooks: Vec<HandlerEntry>,
-}
-
-/// One hook; only for the schema.
-#[derive(JsonSchema)]
-#[serde(untagged)]
-#[allow(dead_code, reason = "the schema's types")]
-pub(super) enum HandlerEntry {
-    Command(CommandEntry),
-    Component(ComponentEntry),
-}
-
-/// A whole file; only for the schema.
-#[derive(JsonSchema)]
-#[schemars(title = "hooks.json", description = "The hooks of hookcell.")]
-#[allow(dead_code, reason = "the schema's types")]
-pub(super) struct FileEntry {
-    /// The schema of this file.
-    #[serde(rename = "$schema")]
-    schema: Option<String>,
-    /// What these hooks are for.
-    description: Option<String>,
-    /// The hooks, by event, or as a list.
-    hooks: HooksEntry,
-}
-
-#[derive(JsonSchema)]
-#[serde(untagged)]
-#[allow(dead_code, reason = "the schema's types")]
-pub(super) enum HooksEntry {
-    /// By event: `PreToolUse`, `PostToolUse`, `UserPromptSubmit`, `Stop`, or any other name.
-    Events(BTreeMap<String, Vec<GroupEntry>>),
-    /// As a list of hooks that name their events.
-    List(Vec<HandlerEntry>),
+    pub(super) access: Access,
 }

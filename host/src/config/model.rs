@@ -4,9 +4,13 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use schemars::JsonSchema;
+use serde::Deserialize;
+
 use crate::config::Diagnostic;
 use crate::dialect::Dialect;
 use crate::select::Selector;
+use crate::text;
 
 /// One configuration file, read and checked.
 #[derive(Debug, Clone, Default)]
@@ -35,7 +39,8 @@ pub struct Hook {
     pub selector: Selector,
     /// What it runs.
     pub handler: Handler,
-    /// How long it may run. In the file: seconds, more than 0, at most 86,400.
+    /// How long it may run. In the file: seconds, more than 0, at most 86,400; less than a
+    /// millisecond counts as a millisecond.
     pub timeout: Duration,
     /// What its failure means.
     pub on_failure: OnFailure,
@@ -45,7 +50,9 @@ pub struct Hook {
 }
 
 /// What a hook's failure means for the operation (`onFailure`, a field of the Claude contract).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
 pub enum OnFailure {
     /// The failure is reported and the operation goes on: the default of all agents.
     #[default]
@@ -75,7 +82,8 @@ pub struct Command {
     pub stdout_limit: usize,
     /// The most that is kept of standard error, in bytes.
     pub stderr_limit: usize,
-    /// The hook's `config` object as JSON text, given in the variable `HOOKCELL_CONFIG`.
+    /// The hook's `config` object as JSON text, as it is written, given in the variable
+    /// `HOOKCELL_CONFIG`.
     pub config: Option<String>,
 }
 
@@ -99,7 +107,9 @@ pub enum CommandLine {
 }
 
 /// The shell of a command in shell form (`shell`, a field of the Claude contract).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
 pub enum Shell {
     /// `/bin/sh -c`, the default.
     #[default]
@@ -123,14 +133,18 @@ pub struct Component {
     pub limits: Limits,
     /// What it may touch.
     pub permissions: Permissions,
-    /// The hook's `config` object as JSON text, given in the variable `HOOKCELL_CONFIG`.
+    /// The hook's `config` object as JSON text, as it is written, given in the variable
+    /// `HOOKCELL_CONFIG`.
     pub config: Option<String>,
 }
 
 /// Where a component's bytes are.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum ComponentSource {
-    /// A file: absolute, or relative to the folder that the configuration file's paths start from.
+    /// A file. Paths in a configuration file start at that file's folder; one that begins with
+    /// `${workspace}` or `${CLAUDE_PROJECT_DIR}` is kept as it is written, and one of a
+    /// configuration that is no file, or a file given by a relative path, may still be relative:
+    /// [`ComponentSource::resolve`] finds both in the project.
     File(PathBuf),
     /// `builtin:NAME`: a plugin that is embedded in hookcell.
     Builtin(String),
@@ -141,7 +155,9 @@ impl ComponentSource {
     /// project's folder, and so is the start of a path that is still relative.
     #[must_use]
     pub fn resolve(&self, project: &Path) -> Self {
-        let Self::File(path) = self else { return self.clone() };
+        let Self::File(path) = self else {
+            return self.clone();
+        };
         for placeholder in ["${workspace}", "${CLAUDE_PROJECT_DIR}"] {
             if let Ok(rest) = path.strip_prefix(placeholder) {
                 return Self::File(project.join(rest));
@@ -154,8 +170,8 @@ impl ComponentSource {
 impl fmt::Display for ComponentSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::File(path) => write!(f, "{}", path.display()),
-            Self::Builtin(name) => write!(f, "builtin:{name}"),
+            Self::File(path) => f.write_str(&text::one_line(&path.display().to_string(), 500)),
+            Self::Builtin(name) => write!(f, "builtin:{}", text::one_line(name, 80)),
         }
     }
 }
@@ -181,8 +197,12 @@ pub struct Limits {
 
 impl Limits {
     /// The limits of a hook that names none.
-    pub const DEFAULT: Self =
-        Self { fuel: 10_000_000_000, memory: 256 << 20, stdout: 1 << 20, stderr: 64 << 10 };
+    pub const DEFAULT: Self = Self {
+        fuel: 10_000_000_000,
+        memory: 256 << 20,
+        stdout: 1 << 20,
+        stderr: 64 << 10,
+    };
 }
 
 impl Default for Limits {
@@ -211,7 +231,9 @@ pub struct FilesystemGrant {
 }
 
 /// What may be done in a granted folder.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
 pub enum Access {
     /// `read`: open, list, read.
     Read,

@@ -1,273 +1,314 @@
-//! A file's text to a [`Configuration`]: the two shapes of `hooks`, and one hook at a time.
+//! A file's text to a [`Configuration`]: the shapes of `hooks`, down to the single entries.
 
 use std::io::Read as _;
 use std::ops::Range;
-use std::path::Path;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
 
-use jsonc_parser::ast::{self, Value};
+use jsonc_parser::ast::{Array, Object, ObjectProp, Value};
 use jsonc_parser::common::Ranged as _;
-use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 
-use super::diagnostic::{ConfigError, Diagnostic, Severity, Source};
-use super::handler;
-use super::model::{Configuration, Handler, Hook};
+use super::diagnostic::{ConfigError, Diagnostic, Severity};
+use super::event_names;
+use super::fault::found;
+use super::hook::{self, Place};
+use super::model::{Configuration, Hook};
+use super::near::did_you_mean;
+use super::source::{EXAMPLE, LARGEST, Source};
+use super::values::{member, members, range};
 use crate::dialect::{Dialect, MatcherRule};
-use crate::select::{self, Matcher, Selector};
+use crate::select::{self, Matcher};
+use crate::text;
 
-/// The largest configuration file: 4 MiB.
-const LARGEST: u64 = 4 << 20;
+/// The members of the outermost object.
+const ROOT: [&str; 3] = ["$schema", "description", "hooks"];
 
-/// The events of the Claude contract; every other name is allowed too, and may be a mistake.
-const EVENTS: [&str; 34] = [
-    "PreToolUse", "PostToolUse", "PostToolUseFailure", "PostToolBatch", "Notification", "UserPromptSubmit",
-    "UserPromptExpansion", "SessionStart", "SessionEnd", "Stop", "StopFailure", "SubagentStart", "SubagentStop",
-    "PreCompact", "PostCompact", "PreModelSwitch", "PostModelSwitch", "PermissionRequest", "PermissionDenied", "Setup",
-    "TeammateIdle", "TaskCreated", "TaskCompleted", "Elicitation", "ElicitationResult", "ConfigChange",
-    "WorktreeCreate", "WorktreeRemove", "InstructionsLoaded", "CwdChanged", "FileChanged", "DirectoryAdded",
-    "MessageDisplay", "PreSkillShellCommand",
-];
+/// The members of a group.
+const GROUP: [&str; 2] = ["matcher", "hooks"];
+
+const GROUP_EXAMPLE: &str =
+    r#"write {"matcher": "…", "hooks": [{"type": "command", "command": "…"}]}"#;
 
 impl Configuration {
     /// Reads a configuration file by the rules of `dialect`.
     ///
     /// # Errors
     ///
-    /// When the file cannot be read, is larger than 4 MiB, is not JSON, or its outermost value is
-    /// not an object. Everything else is a [`Diagnostic`].
+    /// When the file cannot be read, is a folder, is larger than 4 MiB, is empty, is not UTF-8 or
+    /// not strict JSON, or when its outermost value or `hooks` has the wrong type. Everything else
+    /// that is wrong is in [`Configuration::diagnostics`].
     pub fn read(path: &Path, dialect: Dialect) -> Result<Self, ConfigError> {
-        let unreadable = |error: std::io::Error| ConfigError::new(path, format_args!("cannot be read: {error}"));
+        let unreadable =
+            |error: std::io::Error| ConfigError::new(path, format_args!("cannot be read: {error}"));
         if std::fs::metadata(path).map_err(unreadable)?.is_dir() {
-            return Err(ConfigError::new(path, "is a folder, not a file"));
+            return Err(
+                ConfigError::new(path, "is a folder").with_help("name the hooks.json in it")
+            );
         }
         let mut bytes = Vec::new();
         let file = std::fs::File::open(path).map_err(unreadable)?;
-        file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(unreadable)?;
-        Self::parse(&bytes, path, dialect)
+        file.take(LARGEST as u64 + 1)
+            .read_to_end(&mut bytes)
+            .map_err(unreadable)?;
+        let absolute = std::path::absolute(path).map_err(unreadable)?;
+        let folder = absolute.parent().unwrap_or(Path::new("/"));
+        read(&bytes, path, folder, dialect)
     }
 
-    /// Reads a configuration from its bytes. `path` is what it is called in messages, and its
-    /// folder is where the paths of components start.
+    /// Reads a configuration from its bytes. `path` is what it is called in messages, and the
+    /// paths of components start at its folder: at the project, where that is relative.
     ///
     /// # Errors
     ///
     /// As [`Configuration::read`].
     pub fn parse(bytes: &[u8], path: &Path, dialect: Dialect) -> Result<Self, ConfigError> {
-        if bytes.len() as u64 > LARGEST {
-            return Err(ConfigError::new(path, format_args!("is larger than {} MiB", LARGEST >> 20)));
-        }
-        let bytes_without_mark = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
-        let text = std::str::from_utf8(bytes_without_mark).map_err(|error| {
-            ConfigError::new(path, format_args!("is not UTF-8 from byte {} on", error.valid_up_to()))
-        })?;
-        let source = Source { path: path.to_owned(), text: Arc::from(text) };
-        let root = parse(&source, text)?;
-        let mut reader = Reader { source: &source, text, dialect, hooks: Vec::new(), diagnostics: Vec::new() };
-        if bytes.len() != bytes_without_mark.len() {
-            reader.warn(0..0, "the file begins with a byte order mark, which other agents refuse").help("save it as UTF-8 without");
-        }
-        reader.root(&root);
-        Ok(Self { path: Some(path.to_owned()), dialect, hooks: reader.hooks, diagnostics: reader.diagnostics })
+        read(bytes, path, path.parent().unwrap_or(Path::new("")), dialect)
     }
 }
 
-/// Parses strict JSON, with the places of everything.
-fn parse<'a>(source: &Source, text: &'a str) -> Result<ast::Object<'a>, ConfigError> {
-    let strict = ParseOptions {
-        allow_comments: false,
-        allow_loose_object_property_names: false,
-        allow_trailing_commas: false,
-        allow_missing_commas: false,
-        allow_single_quoted_strings: false,
-        allow_hexadecimal_numbers: false,
-        allow_unary_plus_numbers: false,
-        allow_bare_decimal_point_numbers: false,
-        allow_non_finite_numbers: false,
-        allow_extended_string_escapes: false,
+fn read(
+    bytes: &[u8],
+    path: &Path,
+    folder: &Path,
+    dialect: Dialect,
+) -> Result<Configuration, ConfigError> {
+    let source = Source::new(path, bytes)?;
+    let root = source.parse()?;
+    let mut draft = Draft {
+        source: &source,
+        dialect,
+        folder: folder.to_owned(),
+        hooks: Vec::new(),
+        diagnostics: Vec::new(),
     };
-    let parsed = parse_to_ast(text, &CollectOptions::default(), &strict).map_err(|error| {
-        let start = floor(text, error.range().start);
-        let end = floor(text, error.range().end).max(start);
-        let message = format!("this is not JSON: {}", error.kind().to_string().to_lowercase());
-        let diagnostic = Diagnostic::new(Severity::Error, source, start..end, message);
-        ConfigError::at(&match text[start..].as_bytes() {
-            [b'/', b'/' | b'*', ..] => diagnostic.help("JSON has no comments"),
-            [b',', ..] => diagnostic.help("JSON has no comma behind the last member"),
-            [b'\'', ..] => diagnostic.help("JSON has texts in double quotes"),
-            _ => diagnostic,
-        })
-    })?;
-    let expected = "hooks.json is an object, such as {\"hooks\": {\"PreToolUse\": [\u{2026}]}}";
-    match parsed.value {
-        Some(Value::Object(root)) => Ok(root),
-        Some(other) => {
-            let message = format!("the outermost value must be an object, and is {}", kind(&other));
-            let diagnostic = Diagnostic::new(Severity::Error, source, range(&other), message);
-            Err(ConfigError::at(&diagnostic.help(expected)))
-        }
-        None => Err(ConfigError::new(&source.path, "is empty").with_help(expected)),
+    if source.has_mark {
+        draft
+            .warn(
+                0..0,
+                "the file begins with a byte order mark, which agents refuse".into(),
+            )
+            .help("save it without");
     }
+    draft.root(&root)?;
+    let Draft {
+        hooks,
+        mut diagnostics,
+        ..
+    } = draft;
+    diagnostics.sort_by_key(|diagnostic| diagnostic.span.start);
+    Ok(Configuration {
+        path: Some(path.to_owned()),
+        dialect,
+        hooks,
+        diagnostics,
+    })
 }
 
-fn floor(text: &str, mut offset: usize) -> usize {
-    offset = offset.min(text.len());
-    while !text.is_char_boundary(offset) {
-        offset -= 1;
-    }
-    offset
-}
-
-/// What a value is, for messages.
-pub(super) fn kind(value: &Value) -> &'static str {
-    match value {
-        Value::StringLit(_) => "a text",
-        Value::NumberLit(_) => "a number",
-        Value::BooleanLit(_) => "a boolean",
-        Value::Object(_) => "an object",
-        Value::Array(_) => "a list",
-        Value::NullKeyword(_) => "null",
-    }
-}
-
-pub(super) fn range(value: &Value) -> Range<usize> {
-    value.start()..value.end()
-}
-
-/// The known name that is nearest to a wrong one.
-pub(super) fn nearest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    known
-        .into_iter()
-        .map(|name| (strsim::normalized_damerau_levenshtein(&name.to_lowercase(), &wrong.to_lowercase()), name))
-        .filter(|(likeness, _)| *likeness > 0.6)
-        .max_by(|one, other| one.0.total_cmp(&other.0))
-        .map(|(_, name)| name)
-}
-
-/// When the hooks of a place run, and what else the place fixes for them.
-#[derive(Clone)]
-pub(super) struct Place {
-    pub(super) selector: Selector,
-    /// Whether they stand in a list, where each names its events.
-    pub(super) in_list: bool,
-    /// The one event, if there is one.
-    pub(super) event: Option<String>,
-    /// Why the group cannot be used; its guards then block, the others are dropped.
-    pub(super) broken: Option<String>,
-}
-
-/// Reads one file.
-pub(super) struct Reader<'a> {
-    pub(super) source: &'a Source,
-    pub(super) text: &'a str,
+/// A configuration in the making.
+pub(super) struct Draft<'s> {
+    source: &'s Source,
     pub(super) dialect: Dialect,
-    hooks: Vec<Hook>,
+    /// Where the paths of components start.
+    pub(super) folder: PathBuf,
+    pub(super) hooks: Vec<Hook>,
     diagnostics: Vec<Diagnostic>,
 }
 
-/// A diagnostic that was just made, for adding help.
-pub(super) struct Told<'r>(&'r mut Diagnostic);
+/// A diagnostic that was just made.
+pub(super) struct Told<'d>(&'d mut Diagnostic);
 
 impl Told<'_> {
-    pub(super) fn help(self, help: impl Into<String>) {
-        *self.0 = self.0.clone().help(help);
+    /// Adds what would be right.
+    pub(super) fn help(self, help: impl AsRef<str>) {
+        self.0.set_help(help.as_ref());
+    }
+
+    /// Where and what, for a refusal.
+    pub(super) fn message(&self) -> String {
+        format!("{}: {}", self.0.position(), self.0.message)
     }
 }
 
-impl<'a> Reader<'a> {
-    pub(super) fn error(&mut self, span: Range<usize>, message: impl Into<String>) -> Told<'_> {
-        self.tell(Severity::Error, span, message.into())
+impl Draft<'_> {
+    pub(super) fn error(&mut self, range: Range<usize>, message: String) -> Told<'_> {
+        self.tell(Severity::Error, range, &message)
     }
 
-    pub(super) fn warn(&mut self, span: Range<usize>, message: impl Into<String>) -> Told<'_> {
-        self.tell(Severity::Warning, span, message.into())
+    pub(super) fn warn(&mut self, range: Range<usize>, message: String) -> Told<'_> {
+        self.tell(Severity::Warning, range, &message)
     }
 
-    fn tell(&mut self, severity: Severity, span: Range<usize>, message: String) -> Told<'_> {
-        self.diagnostics.push(Diagnostic::new(severity, self.source, span, message));
-        let last = self.diagnostics.len() - 1;
-        Told(&mut self.diagnostics[last])
+    fn tell(&mut self, severity: Severity, range: Range<usize>, message: &str) -> Told<'_> {
+        let index = self.diagnostics.len();
+        self.diagnostics
+            .push(Diagnostic::new(severity, self.source, range, message));
+        Told(&mut self.diagnostics[index])
     }
 
-    /// The members of an object, of duplicates the last, as every agent's parser has it.
-    pub(super) fn members<'v>(&mut self, object: &'v ast::Object<'a>) -> Vec<(&'v str, &'v ast::ObjectProp<'a>)> {
-        let mut members: Vec<(&str, &ast::ObjectProp)> = Vec::new();
+    pub(super) fn position(&self, offset: usize) -> (usize, usize) {
+        self.source.position(offset)
+    }
+
+    pub(super) fn text(&self) -> &str {
+        self.source.text()
+    }
+
+    fn root(&mut self, root: &Value<'_>) -> Result<(), ConfigError> {
+        let wrong = |value: &Value<'_>, what: &str| {
+            ConfigError::at(
+                self.source,
+                range(value),
+                &format!("{what}; found {}", found(value)),
+            )
+            .with_help(EXAMPLE)
+        };
+        let Value::Object(object) = root else {
+            return Err(wrong(root, "the outermost value must be an object"));
+        };
+        // Of an agent's settings only the hooks are ours.
+        let is_settings = self.dialect == Dialect::Claude
+            && self
+                .source
+                .path()
+                .file_name()
+                .is_some_and(|name| name == "settings.json" || name == "settings.local.json");
+        match member(object, "hooks").map(|it| &it.value) {
+            Some(hooks @ Value::Object(events)) => {
+                self.duplicates(hooks);
+                self.beside_hooks(object, is_settings);
+                for event in members(events) {
+                    self.event(event);
+                }
+            }
+            Some(hooks @ Value::Array(list)) => {
+                self.duplicates(hooks);
+                self.beside_hooks(object, is_settings);
+                for value in &list.elements {
+                    hook::read(self, value, &Place::List);
+                }
+            }
+            Some(other) => {
+                return Err(wrong(
+                    other,
+                    "`hooks` must be an object of events, or a list of hooks",
+                ));
+            }
+            None if is_settings => {}
+            None => {
+                self.duplicates(root);
+                self.bare(object);
+            }
+        }
+        Ok(())
+    }
+
+    /// Warns of keys that stand in an object twice, at any depth.
+    fn duplicates(&mut self, value: &Value<'_>) {
+        match value {
+            Value::Object(object) => {
+                self.duplicates_of(object);
+                object
+                    .properties
+                    .iter()
+                    .for_each(|property| self.duplicates(&property.value));
+            }
+            Value::Array(array) => array
+                .elements
+                .iter()
+                .for_each(|value| self.duplicates(value)),
+            _ => {}
+        }
+    }
+
+    fn duplicates_of(&mut self, object: &Object<'_>) {
+        let mut seen = std::collections::BTreeSet::new();
         for property in &object.properties {
             let name = property.name.as_str();
-            if let Some(earlier) = members.iter_mut().find(|(known, _)| *known == name) {
-                earlier.1 = property;
-                let span = property.name.start()..property.name.end();
-                self.warn(span, format!("`{name}` stands here a second time; this one counts")).help("remove one of them");
-            } else {
-                members.push((name, property));
+            if !seen.insert(name) {
+                let message = format!(
+                    "`{}` is here for a second time; the last one counts",
+                    quoted(name)
+                );
+                self.warn(key(property), message).help("remove one of them");
             }
         }
-        members
     }
 
-    fn root(&mut self, root: &ast::Object<'a>) {
-        let settings = self.dialect == Dialect::Claude
-            && self.source.path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("settings"));
-        let members = self.members(root);
-        let hooks = members.iter().find(|(name, _)| *name == "hooks").map(|(_, property)| &property.value);
-        match hooks {
-            Some(Value::Array(list)) => self.list(list),
-            Some(Value::Object(events)) => self.events(events),
-            Some(other) => self
-                .error(range(other), format!("`hooks` must be an object of events or a list, and is {}", kind(other)))
-                .help("write {\"hooks\": {\"PreToolUse\": [\u{2026}]}}"),
-            None if settings => {}
-            None => self.bare(&members),
-        }
-        if settings || hooks.is_none() {
+    /// The members of the outermost object that has `hooks`.
+    fn beside_hooks(&mut self, root: &Object<'_>, is_settings: bool) {
+        if is_settings {
             return;
         }
-        for (name, property) in members {
-            let known = ["hooks", "$schema", "description"];
-            if !known.contains(&name) {
-                let span = property.name.start()..property.name.end();
-                let told = self.warn(span, format!("`{name}` means nothing here"));
-                match nearest(name, known) {
-                    Some(near) => told.help(format!("did you mean `{near}`?")),
-                    None if property.value.as_array().is_some() => told.help("events stand within `hooks`"),
-                    None => {}
+        self.duplicates_of(root);
+        for property in members(root).filter(|it| !ROOT.contains(&it.name.as_str())) {
+            let name = property.name.as_str();
+            let event = event_names::normalised(name);
+            if property.value.as_array().is_some()
+                && event_names::doubt(&event, Dialect::Claude, false).is_none()
+            {
+                let message = format!("`{}` stands beside `hooks`, and is ignored", quoted(name));
+                self.error(key(property), message)
+                    .help("move it into `hooks`");
+            } else {
+                let told = self.warn(
+                    key(property),
+                    format!("`{}` is unknown, and ignored", quoted(name)),
+                );
+                if let Some(help) = did_you_mean(name, ROOT) {
+                    told.help(help);
                 }
             }
         }
     }
 
-    /// The form without the outer `hooks` (OpenHands): every member with a list is an event.
-    fn bare(&mut self, members: &[(&str, &ast::ObjectProp<'a>)]) {
-        for (name, property) in members {
+    /// The form without `hooks`: every member that is a list is an event.
+    fn bare(&mut self, root: &Object<'_>) {
+        let has_events = root
+            .properties
+            .iter()
+            .any(|property| property.value.as_array().is_some());
+        for property in members(root) {
+            let name = property.name.as_str();
             match &property.value {
-                Value::Array(groups) => self.event(name, property, groups),
-                _ if matches!(*name, "$schema" | "description") => {}
-                _ => {
-                    let span = property.name.start()..property.name.end();
-                    let told = self.warn(span, format!("`{name}` means nothing here"));
-                    told.help("the hooks of an event are a list, within `hooks`");
+                Value::Array(_) => self.event(property),
+                _ if name == "$schema" || name == "description" => {}
+                value => {
+                    let event = event_names::normalised(name);
+                    if event_names::doubt(&event, Dialect::Claude, false).is_none() {
+                        self.event(property);
+                        continue;
+                    }
+                    let help = did_you_mean(name, ROOT).unwrap_or_else(|| EXAMPLE.to_owned());
+                    let message = format!("`{}` is unknown, and ignored", quoted(name));
+                    // A file of which nothing is left was meant to do something.
+                    let is_lost = !has_events && matches!(value, Value::Object(_));
+                    let severity = if is_lost {
+                        Severity::Error
+                    } else {
+                        Severity::Warning
+                    };
+                    self.tell(severity, key(property), &message).help(help);
                 }
             }
         }
     }
 
-    fn events(&mut self, events: &ast::Object<'a>) {
-        for (name, property) in self.members(events) {
-            match &property.value {
-                Value::Array(groups) => self.event(name, property, groups),
-                other => self
-                    .error(range(other), format!("the hooks of `{name}` must be a list of groups, and are {}", kind(other)))
-                    .help("write [{\"matcher\": \"\u{2026}\", \"hooks\": [\u{2026}]}]"),
-            }
-        }
-    }
-
-    fn event(&mut self, written: &str, property: &ast::ObjectProp<'a>, groups: &ast::Array<'a>) {
-        let event = event_name(written);
-        if !EVENTS.contains(&event.as_str()) {
-            let span = property.name.start()..property.name.end();
-            let told = self.warn(span, format!("`{written}` is not an event of the Claude hook contract"));
-            if let Some(near) = nearest(&event, EVENTS) {
-                told.help(format!("did you mean `{near}`?"));
+    fn event(&mut self, property: &ObjectProp<'_>) {
+        let written = property.name.as_str();
+        let event = event_names::normalised(written);
+        let Value::Array(groups) = &property.value else {
+            let message = format!(
+                "`{}` must be a list of groups; found {}",
+                quoted(written),
+                found(&property.value)
+            );
+            self.error(range(&property.value), message)
+                .help("write [{\"matcher\": \"…\", \"hooks\": […]}]");
+            return;
+        };
+        if let Some((message, help)) = event_names::doubt(&event, self.dialect, false) {
+            let told = self.warn(key(property), message);
+            if let Some(help) = help {
+                told.help(help);
             }
         }
         for group in &groups.elements {
@@ -275,117 +316,168 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn group(&mut self, event: &str, value: &Value<'a>) {
-        let example = "write {\"matcher\": \"\u{2026}\", \"hooks\": [\u{2026}]}";
+    fn group(&mut self, event: &str, value: &Value<'_>) {
         let Value::Object(group) = value else {
-            self.error(range(value), format!("a group must be an object, and is {}", kind(value))).help(example);
+            let message = format!("a group must be an object; found {}", found(value));
+            self.error(range(value), message).help(GROUP_EXAMPLE);
             return;
         };
-        let members = self.members(group);
-        let member = |name: &str| members.iter().find(|(known, _)| *known == name).map(|(_, property)| &property.value);
-        let mut place = Place {
-            selector: Selector::event(event, Matcher::ALL),
-            in_list: false,
-            event: Some(event.to_owned()),
-            broken: None,
+        let matcher = match member(group, "matcher") {
+            Some(matcher) => self.matcher(event, &matcher.value),
+            None => Ok(Matcher::ALL),
         };
-        if let Some(matcher) = member("matcher") {
-            match self.matcher(event, matcher) {
-                Ok(matcher) => place.selector = Selector::event(event, matcher),
-                Err(message) => place.broken = Some(message),
+        let hooks: Option<&Array<'_>> = match member(group, "hooks").map(|it| &it.value) {
+            Some(Value::Array(hooks)) => Some(hooks),
+            Some(other) => {
+                let message = format!("`hooks` of a group must be a list; found {}", found(other));
+                self.error(range(other), message).help(GROUP_EXAMPLE);
+                None
             }
-        }
-        for (name, property) in &members {
-            if self.dialect != Dialect::OpenHands && !["matcher", "hooks", "description"].contains(name) {
-                let span = property.name.start()..property.name.end();
-                let told = self.warn(span, format!("`{name}` means nothing in a group"));
-                match nearest(name, ["matcher", "hooks"]) {
-                    Some(near) => told.help(format!("did you mean `{near}`?")),
-                    None => told.help("the fields of a hook stand within the group's `hooks`"),
+            None if self.dialect == Dialect::OpenHands => {
+                self.warn(
+                    range(value),
+                    "the group has no `hooks`, and runs nothing".into(),
+                )
+                .help(GROUP_EXAMPLE);
+                None
+            }
+            None if ["command", "component", "type"]
+                .iter()
+                .any(|name| member(group, name).is_some()) =>
+            {
+                self.error(
+                    range(value),
+                    "this is a hook where a group of hooks must be".into(),
+                )
+                .help(GROUP_EXAMPLE);
+                return;
+            }
+            None => {
+                self.error(
+                    range(value),
+                    "the group has no `hooks`, and runs nothing".into(),
+                )
+                .help(GROUP_EXAMPLE);
+                None
+            }
+        };
+        if self.dialect != Dialect::OpenHands {
+            for property in members(group).filter(|it| !GROUP.contains(&it.name.as_str())) {
+                let name = property.name.as_str();
+                let told = self.warn(
+                    key(property),
+                    format!("`{}` is unknown in a group, and ignored", quoted(name)),
+                );
+                match did_you_mean(name, GROUP) {
+                    Some(help) => told.help(help),
+                    None => told.help("what is for a single hook belongs into the list `hooks`"),
                 }
             }
         }
-        match member("hooks") {
-            Some(Value::Array(hooks)) => {
-                for hook in &hooks.elements {
-                    self.hook(hook, &place);
-                }
-            }
-            Some(other) => self
-                .error(range(other), format!("`hooks` of a group must be a list, and is {}", kind(other)))
-                .help(example),
-            None => self.error(range(value), "the group has no `hooks`, so it runs nothing").help(example),
+        let place = Place::Group {
+            event: event.to_owned(),
+            matcher,
+        };
+        for value in hooks.iter().flat_map(|hooks| &hooks.elements) {
+            hook::read(self, value, &place);
         }
     }
 
-    /// Reads a matcher, or says why its group cannot be used.
-    fn matcher(&mut self, event: &str, value: &Value<'a>) -> Result<Matcher, String> {
+    /// A group's matcher, or what is wrong with it; that was told then.
+    fn matcher(&mut self, event: &str, value: &Value<'_>) -> Result<Matcher, String> {
         let Value::StringLit(text) = value else {
-            let message = format!("`matcher` must be a text, and is {}", kind(value));
-            self.error(range(value), message.clone()).help("leave it out to match everything");
+            let told = self.error(
+                range(value),
+                format!("`matcher` must be a string; found {}", found(value)),
+            );
+            let message = told.message();
+            told.help("leave it out to match everything");
             return Err(message);
         };
-        match self.dialect.rules().matcher {
-            MatcherRule::OpenHands => Ok(Matcher::openhands(&text.value)),
-            MatcherRule::Claude if select::matched_field(event).is_none() => {
-                if !matches!(&*text.value, "" | "*") {
-                    self.warn(range(value), format!("the event {event} has nothing to match; the matcher is ignored"))
-                        .help("remove it");
+        let is_all = matches!(&*text.value, "" | "*");
+        let matcher = match self.dialect.rules().matcher {
+            MatcherRule::OpenHands => {
+                if !is_all && !matches!(event, "PreToolUse" | "PostToolUse") {
+                    let message = format!(
+                        "OpenHands has nothing to match on `{}`, so this never runs",
+                        quoted(event)
+                    );
+                    self.warn(range(value), message)
+                        .help("write \"*\", or leave it out");
                 }
-                Ok(Matcher::ALL)
+                Matcher::openhands(&text.value)
             }
-            MatcherRule::Claude => Matcher::claude(&text.value).map_err(|error| {
-                let message = format!("`matcher` is no regular expression: {error}");
-                self.error(range(value), message.clone()).help("a literal name needs no expression; `.*` matches everything");
-                message
-            }),
-        }
-    }
-
-    fn list(&mut self, list: &ast::Array<'a>) {
-        for value in &list.elements {
-            let place = Place {
-                selector: Selector::events(Vec::new()),
-                in_list: true,
-                event: None,
-                broken: None,
-            };
-            self.hook(value, &place);
-        }
-    }
-
-    fn hook(&mut self, value: &Value<'a>, place: &Place) {
-        let Value::Object(object) = value else {
-            self.error(range(value), format!("a hook must be an object, and is {}", kind(value)))
-                .help("write {\"type\": \"command\", \"command\": \"\u{2026}\"}");
-            return;
+            MatcherRule::Claude => {
+                if !is_all && select::matched_field(event).is_none() {
+                    let message = format!(
+                        "`{}` has nothing to match, so `matcher` is ignored",
+                        quoted(event)
+                    );
+                    self.warn(range(value), message).help("leave it out");
+                }
+                Matcher::claude(&text.value).map_err(|error| {
+                    let from = text.start() + offset_in_literal(&self.source.text()[range(value)], error.offset);
+                    let at = from..text.end().saturating_sub(1).max(from);
+                    let told = self.error(at, format!("`matcher` is not a valid regular expression: {}", error.message));
+                    let message = told.message();
+                    told.help("a character with a meaning of its own is taken literally behind two backslashes: \"\\\\(\"");
+                    message
+                })?
+            }
         };
-        let (line, column) = self.source.position(value.start());
-        match handler::read(self, object, place) {
-            Ok(mut hook) => {
-                (hook.line, hook.column) = (line, column);
-                if let Some(message) = &place.broken {
-                    if hook.on_failure != super::OnFailure::Block {
-                        return;
-                    }
-                    hook.handler = Handler::Refused(message.clone());
-                }
-                self.hooks.push(hook);
-            }
-            Err(Some(mut refused)) => {
-                (refused.line, refused.column) = (line, column);
-                self.hooks.push(*refused);
-            }
-            Err(None) => {}
+        if matcher.fits_nothing() {
+            self.warn(
+                range(value),
+                "`matcher` matches nothing, so this never runs".into(),
+            );
         }
+        Ok(matcher)
     }
 }
 
-/// An event's name as the Claude contract has it: `pre_tool_use` and `preToolUse` are OpenHands'
-/// spellings of `PreToolUse`.
-pub(super) fn event_name(written: &str) -> String {
-    let plain = |name: &str| name.replace('_', "").to_lowercase();
-    let first_is_lower = written.starts_with(|c: char| c.is_ascii_lowercase());
-    let known = EVENTS.iter().find(|event| first_is_lower && plain(event) == plain(written));
-    known.map_or(written, |event| *event).to_owned()
+/// Where the character of this index is in a string as it is written, quotes and escapes included.
+fn offset_in_literal(written: &str, index: usize) -> usize {
+    let mut offset = 1;
+    for _ in 0..index {
+        let rest = &written[offset.min(written.len())..];
+        let is_surrogate = |text: &str| {
+            text.get(2..4)
+                .is_some_and(|it| matches!(it.to_lowercase().as_str(), "d8" | "d9" | "da" | "db"))
+        };
+        offset += match rest.as_bytes() {
+            [b'\\', b'u', ..] if is_surrogate(rest) => 12,
+            [b'\\', b'u', ..] => 6,
+            [b'\\', ..] => 2,
+            _ => rest.chars().next().map_or(0, char::len_utf8),
+        };
+    }
+    offset.min(written.len())
+}
+
+fn key(property: &ObjectProp<'_>) -> Range<usize> {
+    property.name.start()..property.name.end()
+}
+
+fn quoted(name: &str) -> String {
+    text::one_line(name, 60)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn characters_are_found_in_what_is_written() {
+        for (written, index, offset) in [
+            (r#""abc""#, 2, 3),
+            (r#""\\(x""#, 1, 3),
+            (r#""äb""#, 1, 3),
+            (r#""\u00e4b""#, 1, 7),
+            (r#""\ud83d\ude42b""#, 1, 13),
+            (r#""ab""#, 99, 4),
+            (r#""\u00""#, 3, 6),
+        ] {
+            assert_eq!(offset_in_literal(written, index), offset, "{written}");
+        }
+    }
 }
