@@ -1,4 +1,9 @@
 //! The program as a user and an agent see it: every subcommand, its output, its exit code.
+#![allow(
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test says what it expects by panicking"
+)]
 
 use std::io::Write as _;
 use std::path::Path;
@@ -7,7 +12,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-const SCRIPTED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/guests/scripted/scripted.component.wasm");
+const SCRIPTED: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../tests/guests/scripted/scripted.component.wasm"
+);
 
 /// A folder that is home and project at once, so that no file of the machine plays a part.
 struct Place(tempfile::TempDir);
@@ -78,7 +86,11 @@ impl Said {
     }
 
     fn silence() -> Self {
-        Self { code: Some(0), stdout: String::new(), stderr: String::new() }
+        Self {
+            code: Some(0),
+            stdout: String::new(),
+            stderr: String::new(),
+        }
     }
 
     fn json(&self) -> Value {
@@ -88,8 +100,16 @@ impl Said {
     /// An error of the program: exit code 1, nothing on stdout, this on stderr.
     fn is_error(&self, message: &str, hint: &str) {
         assert_eq!((self.code, self.stdout.as_str()), (Some(1), ""), "{self:?}");
-        assert!(self.stderr.starts_with(&format!("error: {message}")), "{}", self.stderr);
-        assert!(self.stderr.contains(&format!("\nhint: {hint}")), "{}", self.stderr);
+        assert!(
+            self.stderr.starts_with(&format!("error: {message}")),
+            "{}",
+            self.stderr
+        );
+        assert!(
+            self.stderr.contains(&format!("\nhint: {hint}")),
+            "{}",
+            self.stderr
+        );
     }
 }
 
@@ -109,7 +129,10 @@ fn bash(command: &str) -> Vec<u8> {
 #[test]
 fn a_component_and_a_script_decide_side_by_side() {
     let place = Place::with(&bash_hooks());
-    assert_eq!(place.run(&["run", "PreToolUse"], &bash("ls")), Said::silence());
+    assert_eq!(
+        place.run(&["run", "PreToolUse"], &bash("ls")),
+        Said::silence()
+    );
 
     let by_component = place.run(&["run", "PreToolUse"], &bash("sudo rm -fr /"));
     assert_eq!(by_component.code, Some(2));
@@ -131,10 +154,17 @@ fn a_component_and_a_script_decide_side_by_side() {
 
     let by_both = place.run(&["run"], &bash("rm -rf secret"));
     assert_eq!(by_both.code, Some(2));
-    assert!(by_both.stderr.ends_with("\nno secrets\n"), "{}", by_both.stderr);
+    assert!(
+        by_both.stderr.ends_with("\nno secrets\n"),
+        "{}",
+        by_both.stderr
+    );
 
     let other_tool = br#"{"tool_name":"Read","tool_input":{"file_path":"secret"}}"#;
-    assert_eq!(place.run(&["run", "PreToolUse"], other_tool), Said::silence());
+    assert_eq!(
+        place.run(&["run", "PreToolUse"], other_tool),
+        Said::silence()
+    );
 }
 
 #[test]
@@ -143,44 +173,88 @@ fn json_holds_the_whole_decision() {
     let said = place.run(&["run", "--json"], &bash("rm -rf /"));
     assert_eq!(said.code, Some(2));
     let decision = said.json();
-    assert_eq!((&decision["event"], &decision["permission"]), (&json!("PreToolUse"), &json!("deny")));
+    assert_eq!(
+        (&decision["event"], &decision["permission"]),
+        (&json!("PreToolUse"), &json!("deny"))
+    );
     let records = decision["records"].as_array().unwrap();
     assert_eq!(records.len(), 2);
-    assert_eq!((&records[0]["handler"], &records[0]["permission"]), (&json!("component"), &json!("deny")));
+    assert_eq!(
+        (&records[0]["handler"], &records[0]["permission"]),
+        (&json!("component"), &json!("deny"))
+    );
     assert!(records[0]["fuel"].as_u64().unwrap() > 0);
-    assert_eq!((&records[1]["handler"], &records[1]["exitCode"]), (&json!("command"), &json!(0)));
+    assert_eq!(
+        (&records[1]["handler"], &records[1]["exitCode"]),
+        (&json!("command"), &json!(0))
+    );
     let said = place.run(&["run", "--json"], &bash("ls"));
-    assert_eq!((said.code, &said.json()["permission"]), (Some(0), &Value::Null));
+    assert_eq!(
+        (said.code, &said.json()["permission"]),
+        (Some(0), &Value::Null)
+    );
 }
 
 #[test]
 fn what_is_not_an_event_is_an_error_and_never_an_allow() {
     let place = Place::with(&bash_hooks());
     for (stdin, message, hint) in [
-        (&b""[..], "the event is empty", "the event is read from standard input"),
+        (
+            &b""[..],
+            "the event is empty",
+            "the event is read from standard input",
+        ),
         (b" \n", "the event is empty", ""),
-        (b"null", "the event must be a JSON object, and is null", "an event is one JSON object"),
-        (b"[1]", "the event must be a JSON object, and is an array", "an event is one JSON object"),
-        (b"{\"a\":1", "the event is not JSON: EOF while parsing an object at line 1, column 6", ""),
-        (b"{}{}", "the event is not JSON: trailing characters at line 1, column 3", ""),
-        (b"{}", "the event has no name", "name the event on the command line"),
+        (
+            b"null",
+            "the event must be a JSON object, and is null",
+            "an event is one JSON object",
+        ),
+        (
+            b"[1]",
+            "the event must be a JSON object, and is an array",
+            "an event is one JSON object",
+        ),
+        (
+            b"{\"a\":1",
+            "the event is not JSON: EOF while parsing an object at line 1, column 6",
+            "",
+        ),
+        (
+            b"{}{}",
+            "the event is not JSON: trailing characters at line 1, column 3",
+            "",
+        ),
+        (
+            b"{}",
+            "the event has no name",
+            "name the event on the command line",
+        ),
     ] {
         place.run(&["run"], stdin).is_error(message, hint);
     }
-    place
-        .run(&["run", "Stop"], &bash("ls"))
-        .is_error("the event was announced as `Stop`, and its payload says `PreToolUse`", "leave the name out");
-    place.run(&["run", "--max-event-size", "1KiB"], &bash(&"x".repeat(2000))).is_error(
-        "the event is larger than the limit of 1.0 KiB",
-        "raise the limit with `--max-event-size`",
+    place.run(&["run", "Stop"], &bash("ls")).is_error(
+        "the event was announced as `Stop`, and its payload says `PreToolUse`",
+        "leave the name out",
     );
+    place
+        .run(
+            &["run", "--max-event-size", "1KiB"],
+            &bash(&"x".repeat(2000)),
+        )
+        .is_error(
+            "the event is larger than the limit of 1.0 KiB",
+            "raise the limit with `--max-event-size`",
+        );
 }
 
 #[test]
 fn odd_payloads_are_decided_like_all_others() {
     let place = Place::with(&bash_hooks());
     let body = |extra: &str| {
-        format!(r#"{{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{{"command":"rm -rf /"}}{extra}}}"#)
+        format!(
+            r#"{{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{{"command":"rm -rf /"}}{extra}}}"#
+        )
     };
     let deep = format!(r#","x":{}{}"#, "[".repeat(10_000), "]".repeat(10_000));
     for payload in [
@@ -190,29 +264,47 @@ fn odd_payloads_are_decided_like_all_others() {
         body(r#","x":1e999"#),
         body(&deep),
     ] {
-        assert_eq!(place.run(&["run"], payload.as_bytes()).code, Some(2), "{payload:.200}");
+        assert_eq!(
+            place.run(&["run"], payload.as_bytes()).code,
+            Some(2),
+            "{payload:.200}"
+        );
     }
 }
 
 #[test]
 fn an_event_of_100_mib_is_refused_by_default_and_taken_on_request() {
-    let place = Place::with(&json!({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "wc -c >&2; exit 2"}]}]}}));
+    let place = Place::with(
+        &json!({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "wc -c >&2; exit 2"}]}]}}),
+    );
     let payload = json!({"hook_event_name": "Stop", "x": "x".repeat(100 << 20)}).to_string();
-    place.run(&["run"], payload.as_bytes()).is_error("the event is larger than the limit of 64.0 MiB", "raise");
+    place
+        .run(&["run"], payload.as_bytes())
+        .is_error("the event is larger than the limit of 64.0 MiB", "raise");
     let said = place.run(&["run", "--max-event-size", "128MiB"], payload.as_bytes());
-    assert_eq!((said.code, said.stderr.trim()), (Some(2), payload.len().to_string().as_str()));
+    assert_eq!(
+        (said.code, said.stderr.trim()),
+        (Some(2), payload.len().to_string().as_str())
+    );
 }
 
 #[test]
 fn without_any_configuration_there_is_no_opinion() {
     let place = Place::new();
-    assert_eq!(place.run(&["run", "PreToolUse"], &bash("rm -rf /")), Said::silence());
-    place.run(&["check"], b"").is_error("there is no configuration", "write `.hookcell/hooks.json`");
+    assert_eq!(
+        place.run(&["run", "PreToolUse"], &bash("rm -rf /")),
+        Said::silence()
+    );
+    place
+        .run(&["check"], b"")
+        .is_error("there is no configuration", "write `.hookcell/hooks.json`");
 }
 
 #[test]
 fn configurations_are_found_where_users_have_them() {
-    let hook = |reason: &str| json!({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": format!("echo {reason} >&2; exit 2")}]}]}}).to_string();
+    let hook = |reason: &str| {
+        json!({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": format!("echo {reason} >&2; exit 2")}]}]}}).to_string()
+    };
     let place = Place::new();
     let decide = |arguments: &[&str]| {
         let said = place.run(&[&["run", "Stop"], arguments].concat(), b"{}");
@@ -225,7 +317,10 @@ fn configurations_are_found_where_users_have_them() {
     assert_eq!(decide(&[]), "project\n");
     place.write("elsewhere.json", &hook("named"));
     assert_eq!(decide(&["--config", "elsewhere.json"]), "named\n");
-    place.write(".openhands/hooks.json", r#"{"stop": [{"hooks": [{"command": "echo openhands >&2; exit 2"}]}]}"#);
+    place.write(
+        ".openhands/hooks.json",
+        r#"{"stop": [{"hooks": [{"command": "echo openhands >&2; exit 2"}]}]}"#,
+    );
     assert_eq!(decide(&["--from", "openhands"]), "openhands\n");
     place.write(".claude/settings.json", &hook("claude"));
     assert_eq!(decide(&["--from", "claude"]), "claude\n");
@@ -240,16 +335,33 @@ fn an_unusable_configuration_is_an_error() {
     assert_eq!(said.code, Some(1), "{said:?}");
     assert!(said.stderr.contains("none.json"), "{said:?}");
     std::fs::create_dir(place.path().join("folder")).unwrap();
-    for (name, text) in [("empty.json", ""), ("comments.json", "// no\n{}"), ("cut.json", "{\"hooks\": {"), ("list.json", "[]")] {
+    for (name, text) in [
+        ("empty.json", ""),
+        ("comments.json", "// no\n{}"),
+        ("cut.json", "{\"hooks\": {"),
+        ("list.json", "[]"),
+    ] {
         place.write(name, text);
     }
-    for name in ["folder", "empty.json", "comments.json", "cut.json", "list.json"] {
+    for name in [
+        "folder",
+        "empty.json",
+        "comments.json",
+        "cut.json",
+        "list.json",
+    ] {
         for command in ["run", "check"] {
-            let arguments: Vec<&str> =
-                if command == "run" { vec!["run", "Stop", "--config", name] } else { vec!["check", name] };
+            let arguments: Vec<&str> = if command == "run" {
+                vec!["run", "Stop", "--config", name]
+            } else {
+                vec!["check", name]
+            };
             let said = place.run(&arguments, b"{}");
             assert_eq!((said.code, said.stdout.as_str()), (Some(1), ""), "{said:?}");
-            assert!(said.stderr.starts_with("error: ") && said.stderr.contains(name), "{said:?}");
+            assert!(
+                said.stderr.starts_with("error: ") && said.stderr.contains(name),
+                "{said:?}"
+            );
         }
     }
 }
@@ -261,12 +373,32 @@ fn one_bad_entry_is_told_and_the_others_run() {
         {"type": "command", "command": "echo bad >&2; exit 2", "timeout": "soon"},
     ]}]}}));
     let said = place.run(&["run", "Stop"], b"{}");
-    assert_eq!(said.code, Some(2));
-    assert!(said.stderr.contains("hooks.json:") && said.stderr.contains(": error: ") && said.stderr.ends_with("good\n"), "{said:?}");
-    assert!(said.json()["systemMessage"].as_str().unwrap().contains("1 mistake in the configuration"), "{said:?}");
+    assert_eq!(
+        (said.code, said.stderr.as_str()),
+        (Some(2), "good\n"),
+        "the reason of a block, and nothing else"
+    );
+    assert!(
+        said.json()["systemMessage"]
+            .as_str()
+            .unwrap()
+            .contains("1 mistake in the configuration"),
+        "{said:?}"
+    );
     let said = place.run(&["check"], b"");
     assert_eq!(said.code, Some(1));
-    assert!(said.stdout.contains("\"soon\"") && said.stdout.ends_with("1 hook, 1 error, 0 warnings\n"), "{said:?}");
+    let unblocked = Place::with(&json!({"hooks": [{"command": "true", "timeout": "soon"}]}))
+        .run(&["run", "Stop"], b"{}");
+    assert!(
+        unblocked.code == Some(0)
+            && unblocked.stderr.contains("hooks.json:")
+            && unblocked.stderr.contains(": error: "),
+        "{unblocked:?}"
+    );
+    assert!(
+        said.stdout.contains("\"soon\"") && said.stdout.ends_with("1 hook, 1 error, 0 warnings\n"),
+        "{said:?}"
+    );
 }
 
 #[test]
@@ -277,18 +409,37 @@ fn check_compiles_components_and_holds_their_pins() {
         {"type": "component", "component": SCRIPTED, "sha256": "0".repeat(64)},
         {"type": "component", "component": "zero.wasm"},
     ]}]}}));
-    let module = wat::parse_str(r#"(module (memory (export "memory") 1) (func (export "_start")))"#).unwrap();
-    std::fs::write(place.path().join("zero.wasm"), module).unwrap();
+    let module =
+        wat::parse_str(r#"(module (memory (export "memory") 1) (func (export "_start")))"#)
+            .unwrap();
+    std::fs::write(place.path().join(".hookcell/zero.wasm"), module).unwrap();
     let said = place.run(&["check"], b"");
     assert_eq!(said.code, Some(1), "{said:?}");
-    assert!(said.stdout.contains("missing.wasm` does not exist"), "{}", said.stdout);
+    assert!(
+        said.stdout.contains("missing.wasm` does not exist"),
+        "{}",
+        said.stdout
+    );
     assert!(said.stdout.contains("digest-mismatch"), "{}", said.stdout);
-    assert!(said.stdout.contains("`zero.wasm` cannot exit with 2"), "{}", said.stdout);
-    assert!(said.stdout.ends_with("4 hooks, 2 errors, 1 warning\n"), "{}", said.stdout);
+    assert!(
+        said.stdout.contains("zero.wasm` cannot exit with 2"),
+        "{}",
+        said.stdout
+    );
+    assert!(
+        said.stdout.ends_with("4 hooks, 2 errors, 1 warning\n"),
+        "{}",
+        said.stdout
+    );
     let clean = Place::with(&bash_hooks());
     let said = clean.run(&["check"], b"");
     assert_eq!((said.code, said.stderr.as_str()), (Some(0), ""));
-    assert!(said.stdout.ends_with("hooks.json: 2 hooks, 0 errors, 0 warnings\n"), "{}", said.stdout);
+    assert!(
+        said.stdout
+            .ends_with("hooks.json: 2 hooks, 0 errors, 0 warnings\n"),
+        "{}",
+        said.stdout
+    );
 }
 
 #[test]
@@ -296,52 +447,134 @@ fn inspect_says_what_a_file_is() {
     let place = Place::new();
     let said = place.run(&["inspect", "builtin:block-dangerous-commands"], b"");
     assert_eq!(said.code, Some(0), "{said:?}");
-    for line in ["kind      component (WASI 0.2)", "  any, 2 (block) among them", "It can be a hook."] {
-        assert!(said.stdout.lines().any(|it| it == line), "{line}: {}", said.stdout);
+    for line in [
+        "kind      component (WASI 0.2)",
+        "  any, 2 (block) among them",
+        "It can be a hook.",
+    ] {
+        assert!(
+            said.stdout.lines().any(|it| it == line),
+            "{line}: {}",
+            said.stdout
+        );
     }
     let said = place.run(&["inspect", SCRIPTED, "--json"], b"");
-    assert_eq!((&said.json()["shape"]["kind"], &said.json()["shape"]["exitCodes"]), (&json!("component"), &json!("any")));
+    assert_eq!(
+        (
+            &said.json()["shape"]["kind"],
+            &said.json()["shape"]["exitCodes"]
+        ),
+        (&json!("component"), &json!("any"))
+    );
     place.write("text.wasm", "hello");
     let said = place.run(&["inspect", "text.wasm"], b"");
-    assert_eq!(said.stderr, "error: `text.wasm`: this is not WebAssembly: a .wasm file begins with the bytes 00 61 73 6d\n");
+    assert_eq!(
+        said.stderr,
+        "error: `text.wasm`: this is not WebAssembly: a .wasm file begins with the bytes 00 61 73 6d\n"
+    );
     assert_eq!(said.code, Some(1));
-    let component = wat::parse_str(r#"(component (import "wasi:http/types@0.2.0" (instance)))"#).unwrap();
+    let component =
+        wat::parse_str(r#"(component (import "wasi:http/types@0.2.0" (instance)))"#).unwrap();
     std::fs::write(place.path().join("http.wasm"), component).unwrap();
     let said = place.run(&["inspect", "http.wasm"], b"");
     assert_eq!(said.code, Some(1));
-    assert!(said.stdout.contains("  wasi:http/types@0.2.0  requests to other machines: not offered\n"), "{}", said.stdout);
-    assert_eq!(place.run(&["inspect", "builtin:nothing"], b"").code, Some(1));
+    assert!(
+        said.stdout
+            .contains("  wasi:http/types@0.2.0  requests to other machines: not offered\n"),
+        "{}",
+        said.stdout
+    );
+    assert_eq!(
+        place.run(&["inspect", "builtin:nothing"], b"").code,
+        Some(1)
+    );
 }
 
 #[test]
 fn test_shows_one_run_whole() {
     let place = Place::new();
     place.write("event.json", r#"{"hook_event_name":"PreToolUse"}"#);
-    let test = |more: &[&str]| place.run(&[&["test", SCRIPTED, "--event", "event.json"], more].concat(), b"");
-    let said = test(&["--arg", r#"stdout={"decision":"block","reason":"no"}"#, "--arg", "stderr=why\nthus", "--arg", "exit=2"]);
+    let test = |more: &[&str]| {
+        place.run(
+            &[&["test", SCRIPTED, "--event", "event.json"], more].concat(),
+            b"",
+        )
+    };
+    let said = test(&[
+        "--arg",
+        r#"stdout={"decision":"block","reason":"no"}"#,
+        "--arg",
+        "stderr=why\nthus",
+        "--arg",
+        "exit=2",
+    ]);
     assert_eq!(said.code, Some(0), "{said:?}");
-    for line in ["event     PreToolUse", "verdict   deny", "reason    no", "exit      2", "stderr    8 bytes", "  | thus"] {
-        assert!(said.stdout.lines().any(|it| it == line), "{line}: {}", said.stdout);
+    for line in [
+        "event     PreToolUse",
+        "verdict   deny",
+        "reason    no",
+        "exit      2",
+        "stderr    8 bytes",
+        "  | thus",
+    ] {
+        assert!(
+            said.stdout.lines().any(|it| it == line),
+            "{line}: {}",
+            said.stdout
+        );
     }
     for name in ["time", "fuel", "memory"] {
-        assert!(said.stdout.lines().any(|it| it.starts_with(&format!("{name:<9} "))), "{name}: {}", said.stdout);
+        assert!(
+            said.stdout
+                .lines()
+                .any(|it| it.starts_with(&format!("{name:<9} "))),
+            "{name}: {}",
+            said.stdout
+        );
     }
     let said = test(&["--arg", "spin", "--fuel", "1000000"]);
     assert_eq!(said.code, Some(1));
-    assert!(said.stdout.contains("verdict   failure (out-of-fuel)\nwhy       1000000 fuel is used"), "{}", said.stdout);
+    assert!(
+        said.stdout
+            .contains("verdict   failure (out-of-fuel)\nwhy       1000000 fuel is used"),
+        "{}",
+        said.stdout
+    );
     let said = test(&["--fuel", "0"]);
     assert_eq!(said.code, Some(1));
     assert!(said.stderr.starts_with("error: "), "{said:?}");
-    assert_eq!(place.run(&["test", SCRIPTED, "--event", "none.json"], b"").code, Some(1));
-    let said = place.run(&["test", SCRIPTED, "--event", "-", "--event-name", "Stop", "--json"], b"{}");
-    assert_eq!((said.code, &said.json()["event"]), (Some(0), &json!("Stop")));
+    assert_eq!(
+        place
+            .run(&["test", SCRIPTED, "--event", "none.json"], b"")
+            .code,
+        Some(1)
+    );
+    let said = place.run(
+        &[
+            "test",
+            SCRIPTED,
+            "--event",
+            "-",
+            "--event-name",
+            "Stop",
+            "--json",
+        ],
+        b"{}",
+    );
+    assert_eq!(
+        (said.code, &said.json()["event"]),
+        (Some(0), &json!("Stop"))
+    );
 }
 
 #[test]
 fn schema_is_the_committed_one() {
     let committed = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/hooks.schema.json");
     let said = Place::new().run(&["schema"], b"");
-    assert_eq!(said.json(), serde_json::from_str::<Value>(&std::fs::read_to_string(committed).unwrap()).unwrap());
+    assert_eq!(
+        said.json(),
+        serde_json::from_str::<Value>(&std::fs::read_to_string(committed).unwrap()).unwrap()
+    );
 }
 
 #[test]
@@ -349,8 +582,19 @@ fn demo_decides_six_events() {
     let said = Place::new().run(&["demo"], b"");
     assert_eq!((said.code, said.stderr.as_str()), (Some(0), ""), "{said:?}");
     let count = |word: &str| said.stdout.matches(word).count();
-    assert_eq!(count("blocked"), 4, "{}", said.stdout);
-    for word in ["timed-out", "out-of-memory", "context", "no-force-push.sh", "block-dangerous-commands"] {
+    assert_eq!(
+        (count("┆ blocked "), count("┆ goes on ")),
+        (4, 1),
+        "{}",
+        said.stdout
+    );
+    for word in [
+        "timed-out",
+        "out-of-memory",
+        "goes on, with context",
+        "no-force-push.sh",
+        "block-dangerous-commands",
+    ] {
         assert!(count(word) >= 1, "{word}: {}", said.stdout);
     }
     let shown = Place::new().run(&["demo", "--show"], b"").json();
@@ -360,12 +604,22 @@ fn demo_decides_six_events() {
 #[test]
 fn a_mistyped_argument_is_no_block() {
     let place = Place::new();
-    for arguments in [&["run", "--no-such-flag"][..], &["no-such-command"], &["run", "--max-event-size", "many"], &[]] {
+    for arguments in [
+        &["run", "--no-such-flag"][..],
+        &["no-such-command"],
+        &["run", "--max-event-size", "many"],
+        &[],
+    ] {
         let said = place.run(arguments, b"");
         assert_eq!((said.code, said.stdout.as_str()), (Some(1), ""), "{said:?}");
         assert!(!said.stderr.is_empty());
     }
-    for arguments in [&["--help"][..], &["--version"], &["help", "run"], &["run", "--help"]] {
+    for arguments in [
+        &["--help"][..],
+        &["--version"],
+        &["help", "run"],
+        &["run", "--help"],
+    ] {
         let said = place.run(arguments, b"");
         assert_eq!((said.code, said.stderr.as_str()), (Some(0), ""), "{said:?}");
         assert!(!said.stdout.contains('\u{1b}'), "no colours into a pipe");
@@ -375,13 +629,27 @@ fn a_mistyped_argument_is_no_block() {
 #[test]
 fn a_reader_that_is_gone_is_no_crash() {
     let place = Place::with(&bash_hooks());
-    for arguments in [&["schema"][..], &["--help"], &["demo", "--show"], &["run", "PreToolUse"]] {
+    for arguments in [
+        &["schema"][..],
+        &["--help"],
+        &["demo", "--show"],
+        &["run", "PreToolUse"],
+    ] {
         let mut child = place.command(arguments).spawn().unwrap();
         drop(child.stdout.take());
-        drop(child.stdin.take().map(|mut stdin| stdin.write_all(&bash("rm -rf /"))));
+        drop(
+            child
+                .stdin
+                .take()
+                .map(|mut stdin| stdin.write_all(&bash("rm -rf /"))),
+        );
         let said = Said::new(child.wait_with_output().unwrap());
         // A block stays a block, even if nobody reads the JSON.
-        let expected = if arguments[0] == "run" { Some(2) } else { Some(0) };
+        let expected = if arguments[0] == "run" {
+            Some(2)
+        } else {
+            Some(0)
+        };
         assert_eq!(said.code, expected, "{arguments:?} {said:?}");
         assert!(!said.stderr.contains("panicked"), "{said:?}");
     }
@@ -404,10 +672,17 @@ fn being_ended_ends_the_hooks() {
     let mut child = place.command(&["run", "Stop"]).spawn().unwrap();
     child.stdin.take().unwrap().write_all(b"{}").unwrap();
     let pid_file = place.path().join("pid");
-    let pid = wait_for(|| std::fs::read_to_string(&pid_file).ok().filter(|pid| pid.ends_with('\n')));
+    let pid = wait_for(|| {
+        std::fs::read_to_string(&pid_file)
+            .ok()
+            .filter(|pid| pid.ends_with('\n'))
+    });
     let hook = Path::new("/proc").join(pid.trim());
     assert!(hook.exists());
-    let killed = Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
+    let killed = Command::new("kill")
+        .args(["-TERM", &child.id().to_string()])
+        .status()
+        .unwrap();
     assert!(killed.success());
     assert_eq!(child.wait().unwrap().code(), Some(130));
     wait_for(|| (!hook.exists()).then_some(()));

@@ -1,5 +1,10 @@
 //! Component hooks: every limit, every way in which a file is no hook, what a guest can see, and
 //! that one guest's end is nobody else's.
+#![allow(
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test says what it expects by panicking"
+)]
 
 mod support;
 
@@ -19,7 +24,9 @@ const BOTH: [&str; 2] = [COMPONENT, MODULE];
 
 fn hook(file: &str, args: &[&str], more: Value) -> Value {
     let mut hook = json!({"type": "component", "component": file, "args": args, "timeout": 20});
-    hook.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    hook.as_object_mut()
+        .unwrap()
+        .extend(more.as_object().unwrap().clone());
     hook
 }
 
@@ -31,7 +38,10 @@ async fn run(file: &str, args: &[&str], more: Value) -> Record {
 }
 
 fn failure(record: &Record) -> &Failure {
-    record.failure.as_ref().unwrap_or_else(|| panic!("no failure: {record:?}"))
+    record
+        .failure
+        .as_ref()
+        .unwrap_or_else(|| panic!("no failure: {record:?}"))
 }
 
 /// A file with a module or component given as text.
@@ -54,7 +64,10 @@ async fn fuel_ends_work_and_is_counted_exactly() {
     for file in BOTH {
         let record = run(file, &["spin"], json!({"limits": {"fuel": 3_000_000}})).await;
         assert_eq!(failure(&record).kind, FailureKind::OutOfFuel);
-        assert_eq!(failure(&record).message, "3000000 fuel is used; 3000000 are allowed (`limits.fuel`)");
+        assert_eq!(
+            failure(&record).message,
+            "3000000 fuel is used; 3000000 are allowed (`limits.fuel`)"
+        );
         assert_eq!(record.fuel, Some(3_000_000));
     }
 }
@@ -63,9 +76,19 @@ async fn fuel_ends_work_and_is_counted_exactly() {
 async fn the_epoch_ends_a_guest_that_computes() {
     for file in BOTH {
         let started = Instant::now();
-        let record = run(file, &["spin"], json!({"limits": {"fuel": 1_000_000_000_000_000u64}, "timeout": 0.5})).await;
+        let record = run(
+            file,
+            &["spin"],
+            json!({"limits": {"fuel": 1_000_000_000_000_000u64}, "timeout": 0.5}),
+        )
+        .await;
         assert_eq!(failure(&record).kind, FailureKind::TimedOut);
-        assert!(failure(&record).message.ends_with("0.5 s are allowed (`timeout`)"), "{record:?}");
+        assert!(
+            failure(&record)
+                .message
+                .ends_with("0.5 s are allowed (`timeout`)"),
+            "{record:?}"
+        );
         assert!(record.elapsed_microseconds >= 500_000);
         assert!(started.elapsed() < Duration::from_secs(10));
     }
@@ -87,7 +110,12 @@ async fn a_start_function_that_never_ends_is_ended_too() {
         r#"(module (func $spin (loop (br 0))) (start $spin) (memory (export "memory") 1) (func (export "_start")))"#,
     );
     let path = guest.path().to_str().unwrap();
-    let record = run(path, &[], json!({"timeout": 0.3, "limits": {"fuel": 1_000_000_000_000_000u64}})).await;
+    let record = run(
+        path,
+        &[],
+        json!({"timeout": 0.3, "limits": {"fuel": 1_000_000_000_000_000u64}}),
+    )
+    .await;
     assert_eq!(failure(&record).kind, FailureKind::TimedOut);
     let record = run(path, &[], json!({"limits": {"fuel": 1000}})).await;
     assert_eq!(failure(&record).kind, FailureKind::OutOfFuel);
@@ -97,8 +125,17 @@ async fn a_start_function_that_never_ends_is_ended_too() {
 async fn memory_is_refused_beyond_the_limit_and_the_failure_says_so() {
     for file in BOTH {
         let record = run(file, &["memory"], json!({"limits": {"memory": "32MiB"}})).await;
-        assert_eq!(failure(&record).kind, FailureKind::OutOfMemory, "{record:?}");
-        assert!(failure(&record).message.ends_with("32.0 MiB are allowed (`limits.memory`)"), "{record:?}");
+        assert_eq!(
+            failure(&record).kind,
+            FailureKind::OutOfMemory,
+            "{record:?}"
+        );
+        assert!(
+            failure(&record)
+                .message
+                .ends_with("32.0 MiB are allowed (`limits.memory`)"),
+            "{record:?}"
+        );
         assert!(record.memory_peak.unwrap() <= 32 << 20);
     }
 }
@@ -110,17 +147,28 @@ async fn a_guest_that_was_refused_memory_and_says_nothing_has_failed() {
         let silent = run(file, &["memory-refused-then-exit=0"], limits.clone()).await;
         assert_eq!(failure(&silent).kind, FailureKind::OutOfMemory);
         let blocking = run(file, &["memory-refused-then-exit=2"], limits.clone()).await;
-        assert_eq!((blocking.permission, &blocking.failure), (Some(Permission::Deny), &None));
-        let args = [r#"stdout={"decision":"block"}"#, "memory-refused-then-exit=0"];
+        assert_eq!(
+            (blocking.permission, &blocking.failure),
+            (Some(Permission::Deny), &None)
+        );
+        let args = [
+            r#"stdout={"decision":"block"}"#,
+            "memory-refused-then-exit=0",
+        ];
         let speaking = run(file, &args, limits).await;
-        assert_eq!((speaking.permission, &speaking.failure), (Some(Permission::Deny), &None));
+        assert_eq!(
+            (speaking.permission, &speaking.failure),
+            (Some(Permission::Deny), &None)
+        );
     }
 }
 
 #[tokio::test]
 async fn memories_are_limited_as_a_sum() {
     // Two memories of 20 MiB each: either alone would fit.
-    let module = |name: &str| format!("(core module ${name} (memory 320))(core instance (instantiate ${name}))");
+    let module = |name: &str| {
+        format!("(core module ${name} (memory 320))(core instance (instantiate ${name}))")
+    };
     let component = format!(
         r#"(component {} {}
             (core module $run (func (export "run") (result i32) i32.const 0))
@@ -136,27 +184,50 @@ async fn memories_are_limited_as_a_sum() {
     let path = guest.path().to_str().unwrap();
     let record = run(path, &[], json!({"limits": {"memory": "32MiB"}})).await;
     assert_eq!(failure(&record).kind, FailureKind::OutOfMemory);
-    assert_eq!(failure(&record).message, "it asked for 40.0 MiB of memory; 32.0 MiB are allowed (`limits.memory`)");
+    assert_eq!(
+        failure(&record).message,
+        "it asked for 40.0 MiB of memory; 32.0 MiB are allowed (`limits.memory`)"
+    );
     let record = run(path, &[], json!({"limits": {"memory": "64MiB"}})).await;
-    assert_eq!((record.success, record.memory_peak), (true, Some(40 << 20)), "{record:?}");
+    assert_eq!(
+        (record.success, record.memory_peak),
+        (true, Some(40 << 20)),
+        "{record:?}"
+    );
 }
 
 #[tokio::test]
 async fn output_is_kept_to_its_cap_counted_and_never_parsed_when_cut() {
     for file in BOTH {
         let limits = json!({"limits": {"stdout": "4KiB", "stderr": "2KiB"}});
-        let record = run(file, &["stdout-bytes=4096", "stderr-bytes=5000000", "exit=0"], limits.clone()).await;
-        assert_eq!((record.success, record.stdout_bytes, record.stderr_bytes), (true, 4096, 5_000_000), "{record:?}");
+        let record = run(
+            file,
+            &["stdout-bytes=4096", "stderr-bytes=5000000", "exit=0"],
+            limits.clone(),
+        )
+        .await;
+        assert_eq!(
+            (record.success, record.stdout_bytes, record.stderr_bytes),
+            (true, 4096, 5_000_000),
+            "{record:?}"
+        );
         let record = run(file, &["stdout-bytes=4097", "exit=0"], limits.clone()).await;
         assert_eq!(failure(&record).kind, FailureKind::OutputTooLarge);
         let record = run(file, &["stdout-bytes=4097", "exit=2"], limits).await;
-        assert_eq!((record.permission, &record.failure), (Some(Permission::Deny), &None));
+        assert_eq!(
+            (record.permission, &record.failure),
+            (Some(Permission::Deny), &None)
+        );
     }
 }
 
 #[tokio::test]
 async fn a_flood_costs_no_memory_and_ends_at_the_timeout() {
-    for (file, stream) in [(COMPONENT, "flood-stdout"), (MODULE, "flood-stdout"), (COMPONENT, "flood-stderr")] {
+    for (file, stream) in [
+        (COMPONENT, "flood-stdout"),
+        (MODULE, "flood-stdout"),
+        (COMPONENT, "flood-stderr"),
+    ] {
         let record = run(file, &[stream], json!({"timeout": 0.5})).await;
         assert_eq!(failure(&record).kind, FailureKind::TimedOut, "{record:?}");
         assert!(record.stdout_bytes + record.stderr_bytes > 1 << 20);
@@ -168,7 +239,11 @@ async fn traps_are_told_apart_from_exits() {
     for file in BOTH {
         for action in ["trap", "panic", "overflow-stack"] {
             let record = run(file, &[action], json!({})).await;
-            assert_eq!(failure(&record).kind, FailureKind::Trap, "{action}: {record:?}");
+            assert_eq!(
+                failure(&record).kind,
+                FailureKind::Trap,
+                "{action}: {record:?}"
+            );
             assert_eq!(record.exit_code, None);
         }
     }
@@ -185,7 +260,12 @@ async fn a_guests_own_words_cannot_act() {
     assert_eq!(failure(&record).kind, FailureKind::Trap);
     assert!(message.contains(r"\u{1b}[31m\n{"), "{message}");
     assert!(!message.contains('\u{1b}') && !message.contains('\n'));
-    let record = run(COMPONENT, &["stderr=\u{1b}[2Jgone\u{202e}", "exit=1"], json!({})).await;
+    let record = run(
+        COMPONENT,
+        &["stderr=\u{1b}[2Jgone\u{202e}", "exit=1"],
+        json!({}),
+    )
+    .await;
     assert_eq!(record.stderr, "\\u{1b}[2Jgone\\u{202e}");
 }
 
@@ -196,7 +276,10 @@ async fn every_limit_honours_on_failure() {
         (vec!["spin"], json!({"timeout": 0.2})),
         (vec!["sleep=60000"], json!({"timeout": 0.2})),
         (vec!["memory"], json!({"limits": {"memory": "16MiB"}})),
-        (vec!["stdout-bytes=2000", "exit=0"], json!({"limits": {"stdout": "1KiB"}})),
+        (
+            vec!["stdout-bytes=2000", "exit=0"],
+            json!({"limits": {"stdout": "1KiB"}}),
+        ),
         (vec!["trap"], json!({})),
         (vec!["exit=1"], json!({})),
         (vec!["stdout={", "exit=0"], json!({})),
@@ -241,24 +324,42 @@ async fn the_guest_reads_the_original_bytes_whatever_their_size() {
     for file in BOTH {
         for size in [0, 1, 4095, 4096, 65_535, 65_536, 1 << 20, 10 << 20] {
             // Spaces, odd content and a missing line break: nothing may be written anew.
-            let payload = format!("{{ \"hook_event_name\" :\t\"PreToolUse\",\"x\":\"\\ud800\",\"n\":1e999, \"p\":\"{}\"}} ", "a".repeat(size));
-            let host = support::host(&json!({"hooks": {"PreToolUse": [{"hooks": [hook(file, &["count-stdin"], json!({}))]}]}}));
-            let decision = host.dispatch(&Event::parse(payload.clone(), None).unwrap()).await;
+            let payload = format!(
+                "{{ \"hook_event_name\" :\t\"PreToolUse\",\"x\":\"\\ud800\",\"n\":1e999, \"p\":\"{}\"}} ",
+                "a".repeat(size)
+            );
+            let host = support::host(
+                &json!({"hooks": {"PreToolUse": [{"hooks": [hook(file, &["count-stdin"], json!({}))]}]}}),
+            );
+            let decision = host
+                .dispatch(&Event::parse(payload.clone(), None).unwrap())
+                .await;
             let expected = format!("{} {:016x}", payload.len(), fnv1a(payload.as_bytes()));
-            assert_eq!(decision.records[0].stderr.trim(), expected, "{:?}", decision.records[0]);
+            assert_eq!(
+                decision.records[0].stderr.trim(),
+                expected,
+                "{:?}",
+                decision.records[0]
+            );
         }
     }
 }
 
 fn fnv1a(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+    })
 }
 
 #[tokio::test]
 async fn a_guest_that_does_not_read_is_heard_all_the_same() {
     let payload = json!({"x": "a".repeat(10 << 20)});
     for file in BOTH {
-        let hooks = json!([hook(file, &[r#"stdout={"decision":"block","reason":"no"}"#, "exit=0"], json!({}))]);
+        let hooks = json!([hook(
+            file,
+            &[r#"stdout={"decision":"block","reason":"no"}"#, "exit=0"],
+            json!({})
+        )]);
         let decision = pre_tool_use(hooks, payload.clone()).await;
         assert_eq!(decision.reason.as_deref(), Some("no"));
     }
@@ -267,7 +368,13 @@ async fn a_guest_that_does_not_read_is_heard_all_the_same() {
 #[tokio::test]
 async fn a_payload_larger_than_the_memory_is_never_an_allow() {
     let payload = json!({"tool_name": "Bash", "tool_input": {"command": "rm -rf /", "x": "a".repeat(20 << 20)}});
-    let guard = |memory: &str| json!([hook("builtin:block-dangerous-commands", &[], json!({"limits": {"memory": memory}}))]);
+    let guard = |memory: &str| {
+        json!([hook(
+            "builtin:block-dangerous-commands",
+            &[],
+            json!({"limits": {"memory": memory}})
+        )])
+    };
     let decision = pre_tool_use(guard("8MiB"), payload.clone()).await;
     assert_eq!(failure(&decision.records[0]).kind, FailureKind::OutOfMemory);
     let decision = pre_tool_use(guard("256MiB"), payload).await;
@@ -280,14 +387,32 @@ async fn a_guest_sees_nothing_that_was_not_granted() {
         let record = run(file, &["environment"], json!({})).await;
         assert_eq!(record.stdout, "");
         // As text, since the config is handed on as it is written.
-        let text = format!(r#"{{"hooks": [{{"component": "{file}", "args": ["environment"], "config": {{"b" : [1, 2.50], "a":"x"}}}}]}}"#);
+        let text = format!(
+            r#"{{"hooks": [{{"component": "{file}", "args": ["environment"], "config": {{"b" : [1, 2.50], "a":"x"}}}}]}}"#
+        );
         let host = Host::builder().configuration_text(&text).unwrap().build();
-        let decision = host.dispatch(&Event::parse("{}", Some("Stop")).unwrap()).await;
-        assert_eq!(decision.records[0].stdout, "HOOKCELL_CONFIG={\"b\" : [1, 2.50], \"a\":\"x\"}\n");
-        let record = run(file, &["environment"], json!({"permissions": {"environment": ["PATH", "NO_SUCH_VARIABLE"]}})).await;
-        assert_eq!(record.stdout, format!("PATH={}\n", std::env::var("PATH").unwrap()));
+        let decision = host
+            .dispatch(&Event::parse("{}", Some("Stop")).unwrap())
+            .await;
+        assert_eq!(
+            decision.records[0].stdout,
+            "HOOKCELL_CONFIG={\"b\" : [1, 2.50], \"a\":\"x\"}\n"
+        );
+        let record = run(
+            file,
+            &["environment"],
+            json!({"permissions": {"environment": ["PATH", "NO_SUCH_VARIABLE"]}}),
+        )
+        .await;
+        assert_eq!(
+            record.stdout,
+            format!("PATH={}\n", std::env::var("PATH").unwrap())
+        );
         let record = run(file, &["read-file=/etc/passwd"], json!({})).await;
-        assert_eq!((record.stdout.as_str(), record.stderr.is_empty()), ("", false));
+        assert_eq!(
+            (record.stdout.as_str(), record.stderr.is_empty()),
+            ("", false)
+        );
         let record = run(file, &["connect=127.0.0.1:80"], json!({})).await;
         assert!(!record.stderr.is_empty(), "{record:?}");
     }
@@ -303,13 +428,26 @@ async fn a_granted_folder_is_all_that_opens() {
     std::os::unix::fs::symlink("../outside", granted.join("relative")).unwrap();
     std::os::unix::fs::symlink("/etc/passwd", granted.join("absolute")).unwrap();
     let reads = async |file: &str, path: &str, access: &str| {
-        let permissions = json!({"permissions": {"filesystem": [{"path": granted, "access": access}]}});
+        let permissions =
+            json!({"permissions": {"filesystem": [{"path": granted, "access": access}]}});
         let target = granted.join(path);
-        run(file, &[&format!("read-file={}", target.display())], permissions).await.stdout
+        run(
+            file,
+            &[&format!("read-file={}", target.display())],
+            permissions,
+        )
+        .await
+        .stdout
     };
     for file in BOTH {
         assert_eq!(reads(file, "inside", "read").await, "inside");
-        for path in ["relative", "absolute", "../outside", "relative/", "nothing/../../outside"] {
+        for path in [
+            "relative",
+            "absolute",
+            "../outside",
+            "relative/",
+            "nothing/../../outside",
+        ] {
             assert_eq!(reads(file, path, "read").await, "", "{path}");
             assert_eq!(reads(file, path, "write").await, "", "{path}");
         }
@@ -329,25 +467,46 @@ async fn the_workspace_is_the_projects_folder() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("file"), "here").unwrap();
     let path = format!("read-file={}/file", folder.path().display());
-    let hook = hook(COMPONENT, &[&path], json!({"permissions": {"filesystem": [{"path": "${workspace}", "access": "read"}]}}));
-    let host = support::host_in(&json!({"hooks": {"Stop": [{"hooks": [hook]}]}}), folder.path(), Dialect::Claude);
-    let decision = host.dispatch(&Event::parse("{}", Some("Stop")).unwrap()).await;
+    let hook = hook(
+        COMPONENT,
+        &[&path],
+        json!({"permissions": {"filesystem": [{"path": "${workspace}", "access": "read"}]}}),
+    );
+    let host = support::host_in(
+        &json!({"hooks": {"Stop": [{"hooks": [hook]}]}}),
+        folder.path(),
+        Dialect::Claude,
+    );
+    let decision = host
+        .dispatch(&Event::parse("{}", Some("Stop")).unwrap())
+        .await;
     assert_eq!(decision.records[0].stdout, "here");
 }
 
 #[tokio::test]
 async fn a_missing_grant_is_a_failure_that_says_so() {
-    let permissions = json!({"permissions": {"filesystem": [{"path": "/no/such/folder", "access": "read"}]}});
+    let permissions =
+        json!({"permissions": {"filesystem": [{"path": "/no/such/folder", "access": "read"}]}});
     let record = run(COMPONENT, &["exit=0"], permissions).await;
     assert_eq!(failure(&record).kind, FailureKind::GrantUnavailable);
-    assert!(failure(&record).message.starts_with("`permissions.filesystem` grants `/no/such/folder`"));
-    let permissions = json!({"permissions": {"filesystem": [{"path": "/etc/hostname", "access": "read"}]}});
-    assert_eq!(failure(&run(COMPONENT, &["exit=0"], permissions).await).kind, FailureKind::GrantUnavailable);
+    assert!(
+        failure(&record)
+            .message
+            .starts_with("`permissions.filesystem` grants `/no/such/folder`")
+    );
+    let permissions =
+        json!({"permissions": {"filesystem": [{"path": "/etc/hostname", "access": "read"}]}});
+    assert_eq!(
+        failure(&run(COMPONENT, &["exit=0"], permissions).await).kind,
+        FailureKind::GrantUnavailable
+    );
 }
 
 #[tokio::test]
 async fn every_event_meets_a_fresh_guest() {
-    let host = support::host(&json!({"hooks": {"Stop": [{"hooks": [hook(COMPONENT, &["increment-static"], json!({}))]}]}}));
+    let host = support::host(
+        &json!({"hooks": {"Stop": [{"hooks": [hook(COMPONENT, &["increment-static"], json!({}))]}]}}),
+    );
     let event = Event::parse("{}", Some("Stop")).unwrap();
     for _ in 0..3 {
         assert_eq!(host.dispatch(&event).await.records[0].stdout.trim(), "1");
@@ -362,9 +521,20 @@ async fn greedy_calls_are_failures() {
     let path = folder.path().join("file");
     std::fs::write(&path, "x").unwrap();
     let permissions = json!({"permissions": {"filesystem": [{"path": folder.path(), "access": "read"}]}, "timeout": 5});
-    run(COMPONENT, &[&format!("open-many={}", path.display())], permissions).await;
-    let open = std::fs::read_dir("/proc/self/fd").unwrap().filter_map(|entry| std::fs::read_link(entry.ok()?.path()).ok());
-    assert_eq!(open.filter(|target| *target == path).count(), 0, "no file stays open");
+    run(
+        COMPONENT,
+        &[&format!("open-many={}", path.display())],
+        permissions,
+    )
+    .await;
+    let open = std::fs::read_dir("/proc/self/fd")
+        .unwrap()
+        .filter_map(|entry| std::fs::read_link(entry.ok()?.path()).ok());
+    assert_eq!(
+        open.filter(|target| *target == path).count(),
+        0,
+        "no file stays open"
+    );
 }
 
 #[tokio::test]
@@ -375,19 +545,37 @@ async fn what_is_no_component_is_named() {
     assert!(missing.message.ends_with("does not exist"), "{missing}");
     let directory = load_failure(folder.path()).await;
     assert_eq!(directory.kind, FailureKind::ComponentUnreadable);
-    assert!(directory.message.ends_with("is a folder, not a component"), "{directory}");
+    assert!(
+        directory.message.ends_with("is a folder, not a component"),
+        "{directory}"
+    );
     let device = load_failure(Path::new("/dev/null")).await;
     assert_eq!(device.kind, FailureKind::ComponentUnreadable);
     for (bytes, message) in [
         (&b""[..], "the file is empty"),
-        (b"\0as", "not valid WebAssembly: the file is cut off in its first 4 bytes"),
-        (b"hello", "this is not WebAssembly: a .wasm file begins with the bytes 00 61 73 6d"),
+        (
+            b"\0as",
+            "not valid WebAssembly: the file is cut off in its first 4 bytes",
+        ),
+        (
+            b"hello",
+            "this is not WebAssembly: a .wasm file begins with the bytes 00 61 73 6d",
+        ),
         (b"#!/bin/sh\n", "this is a script; use it as `\"command\"`"),
-        (b" (module)", "this is WebAssembly text; translate it into a .wasm file first"),
-        (b"\x7fELF....", "this is machine code; a precompiled component is never accepted, only its .wasm file"),
+        (
+            b" (module)",
+            "this is WebAssembly text; translate it into a .wasm file first",
+        ),
+        (
+            b"\x7fELF....",
+            "this is machine code; a precompiled component is never accepted, only its .wasm file",
+        ),
     ] {
         let failure = load_failure(file(bytes).path()).await;
-        assert_eq!((failure.kind, failure.message.as_str()), (FailureKind::ComponentInvalid, message));
+        assert_eq!(
+            (failure.kind, failure.message.as_str()),
+            (FailureKind::ComponentInvalid, message)
+        );
     }
 }
 
@@ -395,20 +583,39 @@ async fn what_is_no_component_is_named() {
 async fn a_pipe_in_the_place_of_a_component_does_not_hang() {
     let folder = tempfile::tempdir().unwrap();
     let pipe = folder.path().join("pipe.wasm");
-    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    assert_eq!(load_failure(&pipe).await.kind, FailureKind::ComponentUnreadable);
+    assert!(
+        std::process::Command::new("mkfifo")
+            .arg(&pipe)
+            .status()
+            .unwrap()
+            .success()
+    );
+    assert_eq!(
+        load_failure(&pipe).await.kind,
+        FailureKind::ComponentUnreadable
+    );
 }
 
 #[tokio::test]
 async fn a_file_cut_anywhere_is_invalid() {
     for whole in BOTH {
         let bytes = std::fs::read(whole).unwrap();
-        for length in (0..bytes.len()).step_by(1024).skip(1).chain([bytes.len() - 1]) {
+        for length in (0..bytes.len())
+            .step_by(1024)
+            .skip(1)
+            .chain([bytes.len() - 1])
+        {
             let failure = load_failure(file(&bytes[..length]).path()).await;
             // Cut between two sections it is a component still, and one that exports nothing.
             let whole_sections = failure.kind == FailureKind::MissingExport;
-            assert!(whole_sections || failure.kind == FailureKind::ComponentInvalid, "cut at {length}: {failure}");
-            assert!(whole_sections || failure.message.contains(&format!("of {length})")), "{failure}");
+            assert!(
+                whole_sections || failure.kind == FailureKind::ComponentInvalid,
+                "cut at {length}: {failure}"
+            );
+            assert!(
+                whole_sections || failure.message.contains(&format!("of {length})")),
+                "{failure}"
+            );
         }
     }
 }
@@ -466,10 +673,20 @@ async fn what_cannot_be_linked_is_named_before_anything_runs() {
 async fn a_pin_is_held_against_the_very_bytes() {
     use sha2::{Digest as _, Sha256};
     let digest = hex::encode(Sha256::digest(std::fs::read(COMPONENT).unwrap()));
-    assert!(run(COMPONENT, &["exit=0"], json!({"sha256": digest})).await.success);
+    assert!(
+        run(COMPONENT, &["exit=0"], json!({"sha256": digest}))
+            .await
+            .success
+    );
     let record = run(COMPONENT, &["exit=0"], json!({"sha256": "0".repeat(64)})).await;
     assert_eq!(failure(&record).kind, FailureKind::DigestMismatch);
-    assert_eq!(failure(&record).message, format!("its SHA-256 is {digest}, and `sha256` pins {}", "0".repeat(64)));
+    assert_eq!(
+        failure(&record).message,
+        format!(
+            "its SHA-256 is {digest}, and `sha256` pins {}",
+            "0".repeat(64)
+        )
+    );
     // A second hook on the same file, once it is loaded, is held to its own pin.
     let host = support::host(&json!({"hooks": {"Stop": [{"hooks": [
         hook(COMPONENT, &["exit=0"], json!({})),
@@ -479,7 +696,10 @@ async fn a_pin_is_held_against_the_very_bytes() {
     for _ in 0..2 {
         let decision = host.dispatch(&event).await;
         assert!(decision.records[0].success);
-        assert_eq!(failure(&decision.records[1]).kind, FailureKind::DigestMismatch);
+        assert_eq!(
+            failure(&decision.records[1]).kind,
+            FailureKind::DigestMismatch
+        );
     }
 }
 
@@ -493,8 +713,15 @@ async fn one_hook_that_fails_loses_no_other_hooks_verdict() {
         {"type": "command", "command": "exit 3"},
     ]);
     let decision = pre_tool_use(hooks, json!({})).await;
-    assert_eq!((decision.permission, decision.reason.as_deref()), (Some(Permission::Deny), Some("no")));
-    let kinds: Vec<_> = decision.records.iter().map(|record| record.failure.as_ref().map(|it| it.kind)).collect();
+    assert_eq!(
+        (decision.permission, decision.reason.as_deref()),
+        (Some(Permission::Deny), Some("no"))
+    );
+    let kinds: Vec<_> = decision
+        .records
+        .iter()
+        .map(|record| record.failure.as_ref().map(|it| it.kind))
+        .collect();
     assert_eq!(
         kinds,
         [
@@ -510,12 +737,19 @@ async fn one_hook_that_fails_loses_no_other_hooks_verdict() {
 /// An embedding application on one thread: its timers must not wait for guests that compute.
 #[tokio::test(flavor = "current_thread")]
 async fn the_embedders_timers_stay_on_time_while_guests_spin() {
-    let spinning = hook(COMPONENT, &["spin"], json!({"timeout": 1.5, "limits": {"fuel": 1_000_000_000_000_000u64}}));
+    let spinning = hook(
+        COMPONENT,
+        &["spin"],
+        json!({"timeout": 1.5, "limits": {"fuel": 1_000_000_000_000_000u64}}),
+    );
     let host = support::host(&json!({"hooks": {"Stop": [{"hooks": vec![spinning; 8]}]}}));
     assert!(host.prepare().await.is_empty());
     let spin = tokio::spawn({
         let host: Host = host.clone();
-        async move { host.dispatch(&Event::parse("{}", Some("Stop")).unwrap()).await }
+        async move {
+            host.dispatch(&Event::parse("{}", Some("Stop")).unwrap())
+                .await
+        }
     });
     let mut late = Vec::new();
     while !spin.is_finished() {
@@ -525,15 +759,31 @@ async fn the_embedders_timers_stay_on_time_while_guests_spin() {
     }
     late.sort_unstable();
     let decision = spin.await.unwrap();
-    assert!(decision.records.iter().all(|record| failure(record).kind == FailureKind::TimedOut));
-    assert!(late.len() > 20, "the timer ran {} times in 1.5 s", late.len());
+    assert!(
+        decision
+            .records
+            .iter()
+            .all(|record| failure(record).kind == FailureKind::TimedOut)
+    );
+    assert!(
+        late.len() > 20,
+        "the timer ran {} times in 1.5 s",
+        late.len()
+    );
     let median = late[late.len() / 2];
-    assert!(median < Duration::from_millis(50), "the timer was late by {median:?} half of the time");
+    assert!(
+        median < Duration::from_millis(50),
+        "the timer was late by {median:?} half of the time"
+    );
 }
 
 #[tokio::test]
 async fn a_benign_hook_is_decided_while_others_spin() {
-    let spinning = hook(COMPONENT, &["spin"], json!({"timeout": 3, "limits": {"fuel": 1_000_000_000_000_000u64}}));
+    let spinning = hook(
+        COMPONENT,
+        &["spin"],
+        json!({"timeout": 3, "limits": {"fuel": 1_000_000_000_000_000u64}}),
+    );
     let host = support::host(&json!({"hooks": {
         "Stop": [{"hooks": vec![spinning; 8]}],
         "PreToolUse": [{"hooks": [hook(COMPONENT, &["exit=2"], json!({"timeout": 2}))]}],
@@ -541,15 +791,22 @@ async fn a_benign_hook_is_decided_while_others_spin() {
     assert!(host.prepare().await.is_empty());
     let spin = tokio::spawn({
         let host: Host = host.clone();
-        async move { host.dispatch(&Event::parse("{}", Some("Stop")).unwrap()).await }
+        async move {
+            host.dispatch(&Event::parse("{}", Some("Stop")).unwrap())
+                .await
+        }
     });
     tokio::time::sleep(Duration::from_millis(200)).await;
-    let decision = host.dispatch(&Event::parse("{}", Some("PreToolUse")).unwrap()).await;
+    let decision = host
+        .dispatch(&Event::parse("{}", Some("PreToolUse")).unwrap())
+        .await;
     assert!(decision.is_blocked(), "{decision:?}");
     assert!(!spin.is_finished());
     // Dropping a dispatch ends its guests: what follows is not disturbed by them.
     spin.abort();
     assert!(spin.await.unwrap_err().is_cancelled());
-    let decision = host.dispatch(&Event::parse("{}", Some("PreToolUse")).unwrap()).await;
+    let decision = host
+        .dispatch(&Event::parse("{}", Some("PreToolUse")).unwrap())
+        .await;
     assert!(decision.is_blocked());
 }

@@ -1,5 +1,10 @@
 //! The exit-code contract, cell by cell: one table drives the pure function, real commands, real
 //! components and real preview1 modules, and all must come to the same verdict.
+#![allow(
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test says what it expects by panicking"
+)]
 
 mod support;
 
@@ -17,12 +22,24 @@ const STDOUTS: [(&str, &str); 12] = [
     ("empty", ""),
     ("text", "all is well"),
     ("allow", r#"{"decision":"approve"}"#),
-    ("deny", r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"from json"}}"#),
+    (
+        "deny",
+        r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"from json"}}"#,
+    ),
     ("block", r#"{"decision":"block","reason":"from json"}"#),
-    ("ask", r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask"}}"#),
+    (
+        "ask",
+        r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask"}}"#,
+    ),
     ("halt", r#"{"continue":false,"stopReason":"from json"}"#),
-    ("context", r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","additionalContext":"from json"}}"#),
-    ("input", r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":{"command":"ls"}}}"#),
+    (
+        "context",
+        r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","additionalContext":"from json"}}"#,
+    ),
+    (
+        "input",
+        r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":{"command":"ls"}}}"#,
+    ),
     ("broken", r#"{"decision":"approve""#),
     ("two", r#"{"decision":"approve"}{"decision":"block"}"#),
     ("array", r#"["decision","block"]"#),
@@ -59,7 +76,9 @@ fn expected(end: &str, stdout: &str) -> &'static str {
         },
         "failure" => "failure of the run",
         "signal" if matches!(stdout, "empty" | "text" | "array") => "failure signal",
-        "1" | "3" | "126" | "127" | "255" if matches!(stdout, "empty" | "text" | "array") => "failure exit-code",
+        "1" | "3" | "126" | "127" | "255" if matches!(stdout, "empty" | "text" | "array") => {
+            "failure exit-code"
+        }
         _ => match stdout {
             "allow" => "allow, unsuccessful",
             "deny" | "block" => "deny because from json, unsuccessful",
@@ -116,7 +135,11 @@ impl Words {
 
     fn text(self, end: &str) -> String {
         let mut words = Vec::new();
-        let because = |reason: Option<String>| reason.map(|it| format!(" because {it}")).unwrap_or_default();
+        let because = |reason: Option<String>| {
+            reason
+                .map(|it| format!(" because {it}"))
+                .unwrap_or_default()
+        };
         match self.permission {
             Some(Permission::Deny) => words.push(format!("deny{}", because(self.reason))),
             Some(Permission::Allow) => words.push(format!("allow{}", because(self.reason))),
@@ -133,7 +156,9 @@ impl Words {
         if let Some(kind) = self.failure {
             assert!(!self.success);
             return match kind {
-                FailureKind::Trap | FailureKind::TimedOut if words.is_empty() => "failure of the run".to_owned(),
+                FailureKind::Trap | FailureKind::TimedOut if words.is_empty() => {
+                    "failure of the run".to_owned()
+                }
                 kind => [words, vec![format!("failure {kind}")]].concat().join(", "),
             };
         }
@@ -163,12 +188,24 @@ fn every_cell_as_a_pure_function() {
                 usage: Usage::default(),
             };
             let verdict = judge(Contract::Claude, "PreToolUse", &outcome, false);
-            assert_eq!(Words::of_verdict(verdict).text(end), expected(end, name), "exit {end}, stdout {name}");
+            assert_eq!(
+                Words::of_verdict(verdict).text(end),
+                expected(end, name),
+                "exit {end}, stdout {name}"
+            );
             // With `"onFailure": "block"` a failure blocks, and nothing else changes.
             let strict = judge(Contract::Claude, "PreToolUse", &outcome, true);
             if expected(end, name).starts_with("failure") {
-                assert_eq!(strict.permission, Some(Permission::Deny), "exit {end}, stdout {name}");
-                assert!(strict.reason.is_some_and(|reason| reason.contains("failed: ")));
+                assert_eq!(
+                    strict.permission,
+                    Some(Permission::Deny),
+                    "exit {end}, stdout {name}"
+                );
+                assert!(
+                    strict
+                        .reason
+                        .is_some_and(|reason| reason.contains("failed: "))
+                );
             } else {
                 assert_eq!(Words::of_verdict(strict).text(end), expected(end, name));
             }
@@ -180,7 +217,11 @@ fn every_cell_as_a_pure_function() {
 fn host(hook: impl Fn(&str, &str) -> Option<Value>) -> Host {
     let groups: Vec<Value> = ENDS
         .iter()
-        .flat_map(|end| STDOUTS.iter().map(move |(name, stdout)| (end, name, stdout)))
+        .flat_map(|end| {
+            STDOUTS
+                .iter()
+                .map(move |(name, stdout)| (end, name, stdout))
+        })
         .filter_map(|(end, name, stdout)| {
             let hook = hook(end, stdout)?;
             Some(json!({"matcher": format!("{name}-{end}"), "hooks": [hook]}))
@@ -192,7 +233,8 @@ fn host(hook: impl Fn(&str, &str) -> Option<Value>) -> Host {
 async fn check_all(host: &Host, ends: &[&str]) {
     for end in ends {
         for (name, _) in STDOUTS {
-            let payload = json!({"hook_event_name": "PreToolUse", "tool_name": format!("{name}-{end}")});
+            let payload =
+                json!({"hook_event_name": "PreToolUse", "tool_name": format!("{name}-{end}")});
             let event = Event::parse(payload.to_string(), None).unwrap();
             let decision = host.dispatch(&event).await;
             assert_eq!(
@@ -266,7 +308,11 @@ fn text_is_context_on_the_four_events_that_take_it() {
         ("SessionEnd", false),
     ] {
         let verdict = judge(Contract::Claude, event, &exited(0, "a branch\n"), false);
-        assert_eq!(verdict.context, taken.then(|| "a branch\n".to_owned()), "{event}");
+        assert_eq!(
+            verdict.context,
+            taken.then(|| "a branch\n".to_owned()),
+            "{event}"
+        );
         let verdict = judge(Contract::Claude, event, &exited(0, " \n\t"), false);
         assert_eq!(verdict.context, None, "{event}");
     }
@@ -275,7 +321,10 @@ fn text_is_context_on_the_four_events_that_take_it() {
 #[test]
 fn a_cut_output_is_never_parsed() {
     let cut = |code| Outcome {
-        stdout: Captured { bytes: br#"{"decision":"approve"}"#.to_vec(), total: 5000 },
+        stdout: Captured {
+            bytes: br#"{"decision":"approve"}"#.to_vec(),
+            total: 5000,
+        },
         ..exited(code, "")
     };
     for code in [0, 1, 255] {
@@ -288,7 +337,10 @@ fn a_cut_output_is_never_parsed() {
             "standard output was 5000 bytes, and 22 are allowed (`limits.stdout`); a cut answer is not read"
         );
     }
-    assert_eq!(judge(Contract::Claude, "PreToolUse", &cut(2), false).permission, Some(Permission::Deny));
+    assert_eq!(
+        judge(Contract::Claude, "PreToolUse", &cut(2), false).permission,
+        Some(Permission::Deny)
+    );
 }
 
 #[test]
@@ -318,7 +370,11 @@ fn what_is_not_exactly_one_valid_decision_is_bad_output() {
 
 #[test]
 fn what_is_tolerated_does_not_hide_the_decision() {
-    let deep = format!(r#"{{"decision":"block","x":{}1{}}}"#, "[".repeat(5000), "]".repeat(5000));
+    let deep = format!(
+        r#"{{"decision":"block","x":{}1{}}}"#,
+        "[".repeat(5000),
+        "]".repeat(5000)
+    );
     for stdout in [
         "\u{feff} \r\n{\"decision\":\"block\"}\n\n",
         r#"{"decision":"block","unknown":{"a":[1e999,"\ud800"]},"reason":null}"#,
@@ -330,7 +386,12 @@ fn what_is_tolerated_does_not_hide_the_decision() {
         &deep,
     ] {
         let verdict = judge(Contract::Claude, "PreToolUse", &exited(0, stdout), false);
-        assert_eq!(verdict.permission, Some(Permission::Deny), "{stdout:.80}: {:?}", verdict.failure);
+        assert_eq!(
+            verdict.permission,
+            Some(Permission::Deny),
+            "{stdout:.80}: {:?}",
+            verdict.failure
+        );
     }
 }
 
@@ -338,42 +399,105 @@ fn what_is_tolerated_does_not_hide_the_decision() {
 fn on_failure_does_not_keep_an_agent_from_ever_ending() {
     for event in ["Stop", "SubagentStop", "TaskCompleted", "TeammateIdle"] {
         let verdict = judge(Contract::Claude, event, &exited(1, ""), true);
-        assert_eq!((verdict.permission, verdict.failure.is_some()), (None, true), "{event}");
+        assert_eq!(
+            (verdict.permission, verdict.failure.is_some()),
+            (None, true),
+            "{event}"
+        );
     }
 }
 
 #[test]
 fn a_hook_that_only_watches_decides_nothing() {
-    for outcome in [exited(2, ""), exited(0, r#"{"decision":"block"}"#), exited(1, ""), exited(0, "{")] {
+    for outcome in [
+        exited(2, ""),
+        exited(0, r#"{"decision":"block"}"#),
+        exited(1, ""),
+        exited(0, "{"),
+    ] {
         let verdict = judge(Contract::Watch, "tool.use", &outcome, true);
-        assert_eq!((verdict.permission, verdict.failure), (None, None), "{outcome:?}");
+        assert_eq!(
+            (verdict.permission, verdict.failure),
+            (None, None),
+            "{outcome:?}"
+        );
     }
     let failed = Outcome::never_ran(Failure::new(FailureKind::TimedOut, "5 s"));
     let verdict = judge(Contract::Watch, "tool.use", &failed, true);
-    assert_eq!((verdict.permission, verdict.failure.unwrap().kind), (None, FailureKind::TimedOut));
+    assert_eq!(
+        (verdict.permission, verdict.failure.unwrap().kind),
+        (None, FailureKind::TimedOut)
+    );
 }
 
 #[test]
 fn openhands_table_where_it_differs() {
     let says = |code: i32, stdout: &str| {
-        let verdict = judge(Contract::OpenHands, "UserPromptSubmit", &exited(code, stdout), false);
-        (verdict.permission, verdict.reason, verdict.context, verdict.failure.map(|failure| failure.kind))
+        let verdict = judge(
+            Contract::OpenHands,
+            "UserPromptSubmit",
+            &exited(code, stdout),
+            false,
+        );
+        (
+            verdict.permission,
+            verdict.reason,
+            verdict.context,
+            verdict.failure.map(|failure| failure.kind),
+        )
     };
     let deny = Some(Permission::Deny);
     let allow = Some(Permission::Allow);
     let some = |text: &str| Some(text.to_owned());
-    assert_eq!(says(0, "text"), (None, None, None, None), "text is never context");
-    assert_eq!(says(0, "{broken"), (None, None, None, None), "broken JSON is ignored");
+    assert_eq!(
+        says(0, "text"),
+        (None, None, None, None),
+        "text is never context"
+    );
+    assert_eq!(
+        says(0, "{broken"),
+        (None, None, None, None),
+        "broken JSON is ignored"
+    );
     assert_eq!(says(0, "{}{}"), (None, None, None, None));
-    assert_eq!(says(1, "{broken"), (None, None, None, Some(FailureKind::ExitCode)));
-    assert_eq!(says(0, r#"{"decision":"DENY","reason":"r"}"#), (deny, some("r"), None, None));
-    assert_eq!(says(0, r#"{"decision":"Allow"}"#), (allow, None, None, None));
-    assert_eq!(says(0, r#"{"decision":"block"}"#), (None, None, None, None), "only allow and deny decide");
+    assert_eq!(
+        says(1, "{broken"),
+        (None, None, None, Some(FailureKind::ExitCode))
+    );
+    assert_eq!(
+        says(0, r#"{"decision":"DENY","reason":"r"}"#),
+        (deny, some("r"), None, None)
+    );
+    assert_eq!(
+        says(0, r#"{"decision":"Allow"}"#),
+        (allow, None, None, None)
+    );
+    assert_eq!(
+        says(0, r#"{"decision":"block"}"#),
+        (None, None, None, None),
+        "only allow and deny decide"
+    );
     assert_eq!(says(0, r#"{"decision":5}"#), (None, None, None, None));
-    assert_eq!(says(0, r#"{"decision":"allow","continue":0}"#), (deny, None, None, None));
-    assert_eq!(says(0, r#"{"continue":"false"}"#), (None, None, None, None), "a text is true");
-    assert_eq!(says(0, r#"{"additionalContext":"c"}"#), (None, None, some("c"), None));
+    assert_eq!(
+        says(0, r#"{"decision":"allow","continue":0}"#),
+        (deny, None, None, None)
+    );
+    assert_eq!(
+        says(0, r#"{"continue":"false"}"#),
+        (None, None, None, None),
+        "a text is true"
+    );
+    assert_eq!(
+        says(0, r#"{"additionalContext":"c"}"#),
+        (None, None, some("c"), None)
+    );
     assert_eq!(says(1, r#"{"decision":"deny"}"#), (deny, None, None, None));
-    assert_eq!(says(2, r#"{"decision":"allow","reason":"r"}"#), (deny, some("r"), None, None));
-    assert_eq!(says(0, r#"{"hookSpecificOutput":{"permissionDecision":"deny"}}"#), (None, None, None, None));
+    assert_eq!(
+        says(2, r#"{"decision":"allow","reason":"r"}"#),
+        (deny, some("r"), None, None)
+    );
+    assert_eq!(
+        says(0, r#"{"hookSpecificOutput":{"permissionDecision":"deny"}}"#),
+        (None, None, None, None)
+    );
 }

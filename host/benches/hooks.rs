@@ -17,16 +17,29 @@ fn runners() -> [(&'static str, serde_json::Value); 3] {
     let script = format!("{REPOSITORY}/plugins/block-dangerous-commands/hook.sh");
     let python = format!("{REPOSITORY}/host/benches/hooks.py");
     [
-        ("component", json!({"type": "component", "component": "builtin:block-dangerous-commands"})),
-        ("bash and jq", json!({"type": "command", "command": "bash", "args": [script]})),
+        (
+            "component",
+            json!({"type": "component", "component": "builtin:block-dangerous-commands"}),
+        ),
+        (
+            "bash and jq",
+            json!({"type": "command", "command": "bash", "args": [script]}),
+        ),
         // The system's own Python: what `python3` on the PATH names may be a slow wrapper.
-        ("python3", json!({"type": "command", "command": "/usr/bin/python3", "args": [python]})),
+        (
+            "python3",
+            json!({"type": "command", "command": "/usr/bin/python3", "args": [python]}),
+        ),
     ]
 }
 
 fn host(hook: &serde_json::Value) -> Host {
     let text = json!({"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [hook]}]}}).to_string();
-    Host::builder().project(Path::new(REPOSITORY)).configuration_text(&text).expect("a valid configuration").build()
+    Host::builder()
+        .project(Path::new(REPOSITORY))
+        .configuration_text(&text)
+        .expect("a valid configuration")
+        .build()
 }
 
 fn event(size: usize) -> Event {
@@ -40,12 +53,22 @@ fn event(size: usize) -> Event {
 }
 
 fn hooks(criterion: &mut Criterion) {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .expect("a runtime");
     let mut group = criterion.benchmark_group("block-dangerous-commands");
-    group.sample_size(20).warm_up_time(Duration::from_secs(1)).measurement_time(Duration::from_secs(5));
+    group
+        .sample_size(20)
+        .warm_up_time(Duration::from_secs(1))
+        .measurement_time(Duration::from_secs(5));
     for (name, hook) in runners() {
         let host = host(&hook);
-        for (size, label) in [(1 << 10, "1 KiB"), (100 << 10, "100 KiB"), (1 << 20, "1 MiB")] {
+        for (size, label) in [
+            (1 << 10, "1 KiB"),
+            (100 << 10, "100 KiB"),
+            (1 << 20, "1 MiB"),
+        ] {
             let event = event(size);
             let decision = runtime.block_on(host.dispatch(&event));
             assert!(decision.is_blocked(), "{name} must block: {decision:?}");

@@ -110,7 +110,11 @@ impl Event {
             (None, Some(name)) if !name.is_empty() => name.clone(),
             (None, _) => return Err(EventError::NoName),
         };
-        Ok(Self { name, bytes, fields })
+        Ok(Self {
+            name,
+            bytes,
+            fields,
+        })
     }
 
     /// The event's name, for instance `PreToolUse`.
@@ -142,7 +146,9 @@ impl Event {
 
     /// The folder in which the session is: `cwd`, in OpenHands' payloads `working_dir`.
     pub fn cwd(&self) -> Option<&str> {
-        self.field("cwd").or_else(|| self.field("working_dir")).filter(|cwd| !cwd.is_empty())
+        self.field("cwd")
+            .or_else(|| self.field("working_dir"))
+            .filter(|cwd| !cwd.is_empty())
     }
 }
 
@@ -185,7 +191,9 @@ impl EventError {
     /// What to do about it.
     pub fn hint(&self) -> &'static str {
         match self {
-            Self::Empty => "the event is read from standard input: `hookcell run PreToolUse < event.json`",
+            Self::Empty => {
+                "the event is read from standard input: `hookcell run PreToolUse < event.json`"
+            }
             Self::TooLarge { .. } => "raise the limit with `--max-event-size`",
             Self::NotJson { .. } => "an event is one JSON object, as the agent prints it",
             Self::NotAnObject { .. } => {
@@ -194,7 +202,9 @@ impl EventError {
             Self::NoName => {
                 "name the event on the command line (`hookcell run PreToolUse`) or in `hook_event_name`"
             }
-            Self::NameMismatch { .. } => "leave the name out on the command line, or register the hook for the right event",
+            Self::NameMismatch { .. } => {
+                "leave the name out on the command line, or register the hook for the right event"
+            }
         }
     }
 }
@@ -208,8 +218,15 @@ impl fmt::Display for EventError {
                 "the event is larger than the limit of {}",
                 bytesize::ByteSize::b(*limit as u64).display().iec()
             ),
-            Self::NotJson { line, column, message } => {
-                write!(f, "the event is not JSON: {message} at line {line}, column {column}")
+            Self::NotJson {
+                line,
+                column,
+                message,
+            } => {
+                write!(
+                    f,
+                    "the event is not JSON: {message} at line {line}, column {column}"
+                )
             }
             Self::NotAnObject { found } => {
                 write!(f, "the event must be a JSON object, and is {found}")
@@ -237,13 +254,49 @@ fn strip_byte_order_marks(mut bytes: &[u8]) -> &[u8] {
 }
 
 fn read_envelope(text: &[u8]) -> Result<BTreeMap<String, String>, EventError> {
+    let text = String::from_utf8_lossy(text);
+    match read_object(&text) {
+        // Python's writers print NaN and Infinity for numbers, and agents are written in Python.
+        Err(EventError::NotJson { .. }) if text.contains("NaN") || text.contains("Infinity") => {
+            read_object(&without_python_numbers(&text))
+        }
+        read => read,
+    }
+}
+
+/// The text with each `NaN`, `Infinity` and `-Infinity` outside of a string as `null`.
+fn without_python_numbers(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    let mut in_string = false;
+    while let Some(c) = rest.chars().next() {
+        let number = ["NaN", "Infinity", "-Infinity"]
+            .into_iter()
+            .find(|number| !in_string && rest.starts_with(number));
+        let taken = match (c, number) {
+            (_, Some(number)) => {
+                plain.push_str("null");
+                rest = &rest[number.len()..];
+                continue;
+            }
+            // An escaped character, so that an escaped quote does not end the string.
+            ('\\', None) if in_string => 1 + rest[1..].chars().next().map_or(0, char::len_utf8),
+            _ => c.len_utf8(),
+        };
+        in_string ^= c == '"';
+        plain.push_str(&rest[..taken]);
+        rest = &rest[taken..];
+    }
+    plain
+}
+
+fn read_object(text: &str) -> Result<BTreeMap<String, String>, EventError> {
     let not_json = |error: serde_json::Error| EventError::NotJson {
         line: error.line(),
         column: error.column(),
         message: strip_position(&error.to_string()),
     };
-    let text = String::from_utf8_lossy(text);
-    let mut deserializer = serde_json::Deserializer::from_str(&text);
+    let mut deserializer = serde_json::Deserializer::from_str(text);
     let found = match text.trim_ascii_start().as_bytes().first() {
         Some(b'{') | None => None,
         Some(b'[') => Some("an array"),
@@ -264,7 +317,11 @@ fn read_envelope(text: &[u8]) -> Result<BTreeMap<String, String>, EventError> {
 
 /// serde_json's message ends in the position, which the error carries by itself.
 fn strip_position(message: &str) -> String {
-    message.split(" at line ").next().unwrap_or(message).to_owned()
+    message
+        .split(" at line ")
+        .next()
+        .unwrap_or(message)
+        .to_owned()
 }
 
 /// Reads the outermost object. `RawValue` and `IgnoredAny` walk over a value without recursion and
@@ -290,7 +347,9 @@ impl<'de> Visitor<'de> for Envelope {
             fields.remove(key.as_ref());
             if raw.get().starts_with('"') {
                 let mut value = serde_json::Deserializer::from_str(raw.get());
-                let text = LenientText.deserialize(&mut value).map_err(A::Error::custom)?;
+                let text = LenientText
+                    .deserialize(&mut value)
+                    .map_err(A::Error::custom)?;
                 fields.insert(key.into_owned(), text.into_owned());
             }
         }
@@ -344,7 +403,10 @@ mod tests {
     #[test]
     fn the_payload_names_the_event_in_each_agents_field() {
         for field in NAME_FIELDS {
-            assert_eq!(name_of(format!(r#"{{"{field}": "Stop"}}"#)), Ok("Stop".to_owned()));
+            assert_eq!(
+                name_of(format!(r#"{{"{field}": "Stop"}}"#)),
+                Ok("Stop".to_owned())
+            );
         }
     }
 
@@ -361,10 +423,30 @@ mod tests {
             "\u{feff}\u{feff} \r\n{\"hook_event_name\":\"PreToolUse\",\"tool_name\":\"Bash\"}\n".to_owned(),
         ];
         for payload in payloads {
-            let event = Event::parse(payload.clone(), None).unwrap_or_else(|error| panic!("{error}: {payload:.90}"));
-            assert_eq!((event.name(), event.tool_name()), ("PreToolUse", Some("Bash")));
+            let event = Event::parse(payload.clone(), None)
+                .unwrap_or_else(|error| panic!("{error}: {payload:.90}"));
+            assert_eq!(
+                (event.name(), event.tool_name()),
+                ("PreToolUse", Some("Bash"))
+            );
             assert_eq!(event.bytes().as_ref(), payload.as_bytes());
         }
+    }
+
+    #[test]
+    fn pythons_numbers_are_walked_over() {
+        let payload =
+            r#"{"event":"tool.use","x":[NaN,Infinity,-Infinity],"tool_name":"NaN \"Infinity\\"}"#;
+        let event = Event::parse(payload, None).unwrap();
+        assert_eq!(
+            (event.name(), event.tool_name()),
+            ("tool.use", Some("NaN \"Infinity\\"))
+        );
+        assert_eq!(event.bytes().as_ref(), payload.as_bytes());
+        assert!(matches!(
+            name_of(r#"{"event":"x","y":NaNs}"#),
+            Err(EventError::NotJson { .. })
+        ));
     }
 
     #[test]
@@ -383,7 +465,11 @@ mod tests {
 
     #[test]
     fn a_later_duplicate_of_another_type_takes_the_field_away() {
-        let event = Event::parse(r#"{"event":"Stop","tool_name":"Bash","tool_name":null}"#, None).unwrap();
+        let event = Event::parse(
+            r#"{"event":"Stop","tool_name":"Bash","tool_name":null}"#,
+            None,
+        )
+        .unwrap();
         assert_eq!(event.tool_name(), None);
     }
 
@@ -400,15 +486,34 @@ mod tests {
         ] {
             assert_eq!(name_of(payload), Err(EventError::NotAnObject { found }));
         }
-        for payload in ["{", "{}{}", "{\"a\":}", "{\"hook_event_name\":\"Stop\"} x", "hello", "{'a':1}", "nul"] {
-            assert!(matches!(name_of(payload), Err(EventError::NotJson { .. })), "{payload}");
+        for payload in [
+            "{",
+            "{}{}",
+            "{\"a\":}",
+            "{\"hook_event_name\":\"Stop\"} x",
+            "hello",
+            "{'a':1}",
+            "nul",
+        ] {
+            assert!(
+                matches!(name_of(payload), Err(EventError::NotJson { .. })),
+                "{payload}"
+            );
         }
-        for payload in ["{}", r#"{"hook_event_name":""}"#, r#"{"hook_event_name":5}"#, r#"{"hook_event_name":null}"#] {
+        for payload in [
+            "{}",
+            r#"{"hook_event_name":""}"#,
+            r#"{"hook_event_name":5}"#,
+            r#"{"hook_event_name":null}"#,
+        ] {
             assert_eq!(name_of(payload), Err(EventError::NoName), "{payload}");
         }
         assert_eq!(
             Event::parse(r#"{"hook_event_name":"Stop"}"#, Some("PreToolUse")).unwrap_err(),
-            EventError::NameMismatch { given: "PreToolUse".into(), in_payload: "Stop".into() }
+            EventError::NameMismatch {
+                given: "PreToolUse".into(),
+                in_payload: "Stop".into()
+            }
         );
         assert_eq!(
             Event::parse_within(r#"{"event":"Stop"}"#, None, 10).unwrap_err(),
@@ -419,6 +524,11 @@ mod tests {
     #[test]
     fn the_caller_may_name_an_event_that_does_not_name_itself() {
         assert_eq!(Event::parse("{}", Some("Stop")).unwrap().name(), "Stop");
-        assert_eq!(Event::parse(r#"{"event":"Stop"}"#, Some("Stop")).unwrap().name(), "Stop");
+        assert_eq!(
+            Event::parse(r#"{"event":"Stop"}"#, Some("Stop"))
+                .unwrap()
+                .name(),
+            "Stop"
+        );
     }
 }

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use tokio::task::JoinSet;
 
-use crate::config::{Component, ConfigError, Configuration, Diagnostic, Handler, Hook, OnFailure, Severity};
+use crate::config::{
+    Component, ConfigError, Configuration, Diagnostic, Handler, Hook, OnFailure, Severity,
+};
 use crate::contract::{self, Contract, Permission, Verdict};
 use crate::dialect::{Dialect, Order};
 use crate::event::Event;
@@ -99,7 +101,11 @@ impl HostBuilder {
     ///
     /// As [`HostBuilder::configuration_file`].
     pub fn configuration_text(self, text: &str) -> Result<Self, ConfigError> {
-        Ok(self.configuration(Configuration::parse(text.as_bytes(), Path::new("hooks.json"), Dialect::Claude)?))
+        Ok(self.configuration(Configuration::parse(
+            text.as_bytes(),
+            Path::new("hooks.json"),
+            Dialect::Claude,
+        )?))
     }
 
     /// The host.
@@ -108,7 +114,13 @@ impl HostBuilder {
         let project = self.project.unwrap_or_else(|| PathBuf::from("."));
         // A project that is gone is told by the hooks that need it.
         let project = std::path::absolute(&project).unwrap_or(project);
-        Host { inner: Arc::new(Inner { configurations: self.configurations, project, guests: Guests::default() }) }
+        Host {
+            inner: Arc::new(Inner {
+                configurations: self.configurations,
+                project,
+                guests: Guests::default(),
+            }),
+        }
     }
 }
 
@@ -120,12 +132,18 @@ impl Host {
 
     /// Everything that is wrong with the configurations, file by file.
     pub fn diagnostics(&self) -> impl Iterator<Item = &Diagnostic> {
-        self.inner.configurations.iter().flat_map(|configuration| &configuration.diagnostics)
+        self.inner
+            .configurations
+            .iter()
+            .flat_map(|configuration| &configuration.diagnostics)
     }
 
     /// All hooks, in configuration order.
     pub fn hooks(&self) -> impl Iterator<Item = &Hook> {
-        self.inner.configurations.iter().flat_map(|configuration| &configuration.hooks)
+        self.inner
+            .configurations
+            .iter()
+            .flat_map(|configuration| &configuration.hooks)
     }
 
     /// The project's folder, absolute.
@@ -189,10 +207,15 @@ impl Host {
             }
         }
         let records = judged.iter().map(|(_, _, record)| record.clone()).collect();
-        let verdicts = judged.into_iter().map(|(hook, verdict, _)| (hook.label.as_str(), verdict));
+        let verdicts = judged
+            .into_iter()
+            .map(|(hook, verdict, _)| (hook.label.as_str(), verdict));
         let mut decision = merge(event.name(), verdicts);
         decision.records = records;
-        let dropped = self.diagnostics().filter(|it| it.severity == Severity::Error).count();
+        let dropped = self
+            .diagnostics()
+            .filter(|it| it.severity == Severity::Error)
+            .count();
         if dropped > 0 {
             decision.notices.push(format!(
                 "{dropped} mistake{} in the configuration; `hookcell check` shows {}",
@@ -203,7 +226,12 @@ impl Host {
         decision
     }
 
-    async fn side_by_side(&self, event: &Event, index: usize, hooks: Vec<usize>) -> Vec<(&Hook, Verdict, Record)> {
+    async fn side_by_side(
+        &self,
+        event: &Event,
+        index: usize,
+        hooks: Vec<usize>,
+    ) -> Vec<(&Hook, Verdict, Record)> {
         let mut running = JoinSet::new();
         for (position, &hook) in hooks.iter().enumerate() {
             let (inner, event) = (Arc::clone(&self.inner), event.clone());
@@ -216,7 +244,8 @@ impl Host {
                 outcomes[position] = Some(outcome);
             }
         }
-        let lost = || Outcome::never_ran(Failure::new(FailureKind::Host, "running the hook panicked"));
+        let lost =
+            || Outcome::never_ran(Failure::new(FailureKind::Host, "running the hook panicked"));
         hooks
             .into_iter()
             .zip(outcomes)
@@ -224,7 +253,13 @@ impl Host {
             .collect()
     }
 
-    fn judge(&self, event: &Event, index: usize, hook: usize, outcome: &Outcome) -> (&Hook, Verdict, Record) {
+    fn judge(
+        &self,
+        event: &Event,
+        index: usize,
+        hook: usize,
+        outcome: &Outcome,
+    ) -> (&Hook, Verdict, Record) {
         let configuration = &self.inner.configurations[index];
         let hook = &configuration.hooks[hook];
         let contract = match configuration.dialect {
@@ -232,7 +267,12 @@ impl Host {
             Dialect::OpenHands => Contract::OpenHands,
             Dialect::Claude | Dialect::Deepagents => Contract::Claude,
         };
-        let verdict = contract::judge(contract, event.name(), outcome, hook.on_failure == OnFailure::Block);
+        let verdict = contract::judge(
+            contract,
+            event.name(),
+            outcome,
+            hook.on_failure == OnFailure::Block,
+        );
         let record = Record::new(hook, outcome, &verdict);
         tell(&record);
         (hook, verdict, record)
@@ -247,7 +287,14 @@ impl Inner {
                 Outcome::never_ran(Failure::new(FailureKind::Refused, message.clone()))
             }
             Handler::Component(component) => {
-                run::component::run(&self.guests, component, event.bytes(), &self.project, hook.timeout).await
+                run::component::run(
+                    &self.guests,
+                    component,
+                    event.bytes(),
+                    &self.project,
+                    hook.timeout,
+                )
+                .await
             }
             Handler::Command(command) => {
                 let working_dir = event.cwd().map_or(self.project.as_path(), Path::new);

@@ -48,7 +48,10 @@ impl Decision {
 
 /// Merges what `hooks` said: each one's label and verdict, in configuration order.
 pub fn merge<'a>(event: &str, hooks: impl IntoIterator<Item = (&'a str, Verdict)>) -> Decision {
-    let mut decision = Decision { event: event.to_owned(), ..Decision::default() };
+    let mut decision = Decision {
+        event: event.to_owned(),
+        ..Decision::default()
+    };
     let mut reasons: Vec<(Permission, String)> = Vec::new();
     let mut input_from: Option<&str> = None;
     let mut other_from: BTreeMap<String, &str> = BTreeMap::new();
@@ -66,7 +69,9 @@ pub fn merge<'a>(event: &str, hooks: impl IntoIterator<Item = (&'a str, Verdict)
         decision.contexts.extend(verdict.context);
         decision.system_messages.extend(verdict.system_message);
         if let Some(failure) = verdict.failure {
-            decision.notices.push(format!("hook `{label}` failed ({failure})"));
+            decision
+                .notices
+                .push(format!("hook `{label}` failed ({failure})"));
         }
         if let Some(input) = verdict.updated_input {
             if let Some(earlier) = input_from.replace(label) {
@@ -100,7 +105,11 @@ mod tests {
     use crate::outcome::{Failure, FailureKind};
 
     fn says(permission: Permission, reason: &str) -> Verdict {
-        Verdict { permission: Some(permission), reason: Some(reason.into()), ..Verdict::default() }
+        Verdict {
+            permission: Some(permission),
+            reason: Some(reason.into()),
+            ..Verdict::default()
+        }
     }
 
     fn raw(json: &str) -> Option<Box<RawValue>> {
@@ -135,21 +144,54 @@ mod tests {
             }
         }
         assert_eq!(merge("E", []).permission, None);
-        let with_none = merge("E", [("a", Verdict::default()), ("b", says(Allow, "B")), ("c", Verdict::default())]);
-        assert_eq!((with_none.permission, with_none.reason.as_deref()), (Some(Allow), Some("B")));
+        let with_none = merge(
+            "E",
+            [
+                ("a", Verdict::default()),
+                ("b", says(Allow, "B")),
+                ("c", Verdict::default()),
+            ],
+        );
+        assert_eq!(
+            (with_none.permission, with_none.reason.as_deref()),
+            (Some(Allow), Some("B"))
+        );
     }
 
     #[test]
     fn a_block_without_a_reason_names_its_hook() {
-        let silent = Verdict { permission: Some(Permission::Deny), ..Verdict::default() };
-        assert_eq!(merge("E", [("guard", silent)]).reason.as_deref(), Some("blocked by hook `guard`"));
+        let silent = Verdict {
+            permission: Some(Permission::Deny),
+            ..Verdict::default()
+        };
+        assert_eq!(
+            merge("E", [("guard", silent)]).reason.as_deref(),
+            Some("blocked by hook `guard`")
+        );
     }
 
     #[test]
     fn the_first_halt_gives_the_reason_and_nothing_lifts_it() {
-        let halt = |reason: &str| Verdict { halt: Some(Halt { reason: Some(reason.into()) }), ..Verdict::default() };
-        let decision = merge("E", [("a", says(Permission::Allow, "A")), ("b", halt("one")), ("c", halt("two"))]);
-        assert_eq!(decision.halt, Some(Halt { reason: Some("one".into()) }));
+        let halt = |reason: &str| Verdict {
+            halt: Some(Halt {
+                reason: Some(reason.into()),
+            }),
+            ..Verdict::default()
+        };
+        let decision = merge(
+            "E",
+            [
+                ("a", says(Permission::Allow, "A")),
+                ("b", halt("one")),
+                ("c", halt("two")),
+            ],
+        );
+        assert_eq!(
+            decision.halt,
+            Some(Halt {
+                reason: Some("one".into())
+            })
+        );
         assert_eq!(decision.permission, Some(Permission::Allow));
     }
 
@@ -160,16 +202,39 @@ mod tests {
             system_message: Some(format!("message {text}")),
             ..Verdict::default()
         };
-        let decision = merge("E", [("a", texts("1")), ("b", Verdict::default()), ("c", texts("2"))]);
+        let decision = merge(
+            "E",
+            [
+                ("a", texts("1")),
+                ("b", Verdict::default()),
+                ("c", texts("2")),
+            ],
+        );
         assert_eq!(decision.contexts, ["context 1", "context 2"]);
         assert_eq!(decision.system_messages, ["message 1", "message 2"]);
     }
 
     #[test]
     fn the_last_input_in_order_wins_and_the_conflict_is_told() {
-        let input = |json: &str| Verdict { updated_input: raw(json), ..Verdict::default() };
-        let decision = merge("E", [("a", input("{\"n\":1}")), ("b", input("{\"n\":2}")), ("c", Verdict::default())]);
-        assert_eq!(decision.updated_input.map(|raw| raw.get().to_owned()).as_deref(), Some("{\"n\":2}"));
+        let input = |json: &str| Verdict {
+            updated_input: raw(json),
+            ..Verdict::default()
+        };
+        let decision = merge(
+            "E",
+            [
+                ("a", input("{\"n\":1}")),
+                ("b", input("{\"n\":2}")),
+                ("c", Verdict::default()),
+            ],
+        );
+        assert_eq!(
+            decision
+                .updated_input
+                .map(|raw| raw.get().to_owned())
+                .as_deref(),
+            Some("{\"n\":2}")
+        );
         assert_eq!(
             decision.notices,
             ["hooks `a` and `b` both changed the tool input; that of `b` counts"]
@@ -184,7 +249,10 @@ mod tests {
         };
         let decision = merge("E", [("a", other("\"x\"")), ("b", other("\"y\""))]);
         assert_eq!(decision.other["sessionTitle"].get(), "\"y\"");
-        assert_eq!(decision.notices, ["hooks `a` and `b` both gave `sessionTitle`; that of `b` counts"]);
+        assert_eq!(
+            decision.notices,
+            ["hooks `a` and `b` both gave `sessionTitle`; that of `b` counts"]
+        );
     }
 
     #[test]
@@ -192,11 +260,20 @@ mod tests {
         let failure = Failure::new(FailureKind::Trap, "unreachable");
         let decision = merge(
             "E",
-            [("a", Verdict::of_failure(failure.clone(), false)), ("b", says(Permission::Ask, "B"))],
+            [
+                ("a", Verdict::of_failure(failure.clone(), false)),
+                ("b", says(Permission::Ask, "B")),
+            ],
         );
         assert_eq!(decision.permission, Some(Permission::Ask));
         assert_eq!(decision.notices, ["hook `a` failed (trap: unreachable)"]);
-        let decision = merge("E", [("a", Verdict::of_failure(failure, true)), ("b", says(Permission::Allow, "B"))]);
+        let decision = merge(
+            "E",
+            [
+                ("a", Verdict::of_failure(failure, true)),
+                ("b", says(Permission::Allow, "B")),
+            ],
+        );
         assert_eq!(decision.permission, Some(Permission::Deny));
         assert_eq!(
             decision.reason.as_deref(),

@@ -96,7 +96,10 @@ pub struct Failure {
 impl Failure {
     /// A failure of this kind.
     pub fn new(kind: FailureKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into() }
+        Self {
+            kind,
+            message: message.into(),
+        }
     }
 }
 

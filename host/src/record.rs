@@ -67,7 +67,8 @@ impl Record {
             exit_code,
             signal,
             failure: verdict.failure.clone(),
-            elapsed_microseconds: u64::try_from(outcome.usage.elapsed.as_micros()).unwrap_or(u64::MAX),
+            elapsed_microseconds: u64::try_from(outcome.usage.elapsed.as_micros())
+                .unwrap_or(u64::MAX),
             fuel: outcome.usage.fuel,
             memory_peak: outcome.usage.memory_peak,
             stdout: text::from_bytes(&outcome.stdout.bytes),

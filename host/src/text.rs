@@ -73,7 +73,10 @@ mod tests {
         assert_eq!(one_line("\u{1b}[31mred\u{7}", 99), "\\u{1b}[31mred\\u{7}");
         assert_eq!(one_line("a\nb\tc\rd", 99), "a\\nb\\tc\\rd");
         assert_eq!(several_lines("a\r\nb\tc\u{1b}", 99), "a\nb\tc\\u{1b}");
-        assert_eq!(one_line("\u{202e}evil\u{2066}\u{200b}\u{feff}\u{9b}", 99), "\\u{202e}evil\\u{2066}\\u{200b}\\u{feff}\\u{9b}");
+        assert_eq!(
+            one_line("\u{202e}evil\u{2066}\u{200b}\u{feff}\u{9b}", 99),
+            "\\u{202e}evil\\u{2066}\\u{200b}\\u{feff}\\u{9b}"
+        );
         assert_eq!(one_line("größer 日本 🙂", 99), "größer 日本 🙂");
     }
 
@@ -82,8 +85,16 @@ mod tests {
         assert_eq!(one_line("äöü", 3), "äöü");
         assert_eq!(one_line("äöü", 2), "äö…");
         assert_eq!(from_bytes(&vec![b'x'; LONGEST]).chars().count(), LONGEST);
-        assert_eq!(from_bytes(&vec![b'x'; 5 << 20]).chars().count(), LONGEST + 1);
-        assert_eq!(from_bytes(&"\u{10348}".repeat(LONGEST).into_bytes()).chars().count(), LONGEST);
+        assert_eq!(
+            from_bytes(&vec![b'x'; 5 << 20]).chars().count(),
+            LONGEST + 1
+        );
+        assert_eq!(
+            from_bytes(&"\u{10348}".repeat(LONGEST).into_bytes())
+                .chars()
+                .count(),
+            LONGEST
+        );
         assert_eq!(from_bytes(b"a\xffb"), "a\u{fffd}b");
     }
 }

@@ -1,5 +1,10 @@
 //! What the whole-program tests share.
 #![allow(dead_code, reason = "each test program uses a part")]
+#![allow(
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test says what it expects by panicking"
+)]
 
 use std::path::Path;
 
@@ -9,10 +14,16 @@ use hookcell::{Decision, Event, Host};
 use serde_json::Value;
 
 /// The scripted guest as a component: it does what its arguments say.
-pub const COMPONENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/guests/scripted/scripted.component.wasm");
+pub const COMPONENT: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../tests/guests/scripted/scripted.component.wasm"
+);
 
 /// The scripted guest as a preview1 module.
-pub const MODULE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/guests/scripted/scripted.module.wasm");
+pub const MODULE: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../tests/guests/scripted/scripted.module.wasm"
+);
 
 /// A host for this configuration, which must be without fault.
 pub fn host(configuration: &Value) -> Host {
@@ -22,14 +33,23 @@ pub fn host(configuration: &Value) -> Host {
 /// A host for this configuration, in this project, by the rules of this dialect.
 pub fn host_in(configuration: &Value, project: &Path, dialect: Dialect) -> Host {
     let text = configuration.to_string();
-    let configuration = Configuration::parse(text.as_bytes(), Path::new("hooks.json"), dialect).unwrap();
-    let errors: Vec<_> = configuration.diagnostics.iter().filter(|it| it.severity == Severity::Error).collect();
+    let configuration =
+        Configuration::parse(text.as_bytes(), Path::new("hooks.json"), dialect).unwrap();
+    let errors: Vec<_> = configuration
+        .diagnostics
+        .iter()
+        .filter(|it| it.severity == Severity::Error)
+        .collect();
     assert!(errors.is_empty(), "{errors:?}");
-    Host::builder().project(project).configuration(configuration).build()
+    Host::builder()
+        .project(project)
+        .configuration(configuration)
+        .build()
 }
 
 /// The decision of these hooks on `PreToolUse` with this payload.
 pub async fn pre_tool_use(hooks: Value, payload: Value) -> Decision {
     let host = host(&serde_json::json!({"hooks": {"PreToolUse": [{"hooks": hooks}]}}));
-    host.dispatch(&Event::parse(payload.to_string(), Some("PreToolUse")).unwrap()).await
+    host.dispatch(&Event::parse(payload.to_string(), Some("PreToolUse")).unwrap())
+        .await
 }

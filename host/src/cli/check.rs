@@ -27,7 +27,10 @@ pub(super) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments, stdout: &mut dyn Write) -> Result<u8, Problem> {
     let source = Source {
-        config: arguments.file.clone().or_else(|| arguments.source.config.clone()),
+        config: arguments
+            .file
+            .clone()
+            .or_else(|| arguments.source.config.clone()),
         from: arguments.source.from,
         project: arguments.source.project.clone(),
     };
@@ -45,8 +48,15 @@ pub(super) fn run(arguments: &Arguments, stdout: &mut dyn Write) -> Result<u8, P
 }
 
 /// Prints what is wrong with one file, and returns the number of errors.
-fn check(configuration: Configuration, source: &Source, stdout: &mut dyn Write) -> Result<usize, Problem> {
-    let file = configuration.path.as_deref().map_or_else(|| "hooks.json".to_owned(), shown);
+fn check(
+    configuration: Configuration,
+    source: &Source,
+    stdout: &mut dyn Write,
+) -> Result<usize, Problem> {
+    let file = configuration
+        .path
+        .as_deref()
+        .map_or_else(|| "hooks.json".to_owned(), shown);
     let mut errors = 0;
     let mut warnings = 0;
     for diagnostic in &configuration.diagnostics {
@@ -56,29 +66,44 @@ fn check(configuration: Configuration, source: &Source, stdout: &mut dyn Write) 
         }
         writeln!(stdout, "{}\n", diagnostic.rendered())?;
     }
-    let host = Host::builder().project(source.project()).configuration(configuration).build();
+    let host = Host::builder()
+        .project(source.project())
+        .configuration(configuration)
+        .build();
     let runtime = super::runtime()?;
     for hook in host.hooks() {
-        let Handler::Component(component) = &hook.handler else { continue };
+        let Handler::Component(component) = &hook.handler else {
+            continue;
+        };
         let at = format!("{file}:{}:{}", hook.line, hook.column);
         match runtime.block_on(host.load(component)) {
             Err(failure) => {
                 errors += 1;
-                writeln!(stdout, "{at}: error: component `{}`: {failure}\n", component.source)?;
+                writeln!(
+                    stdout,
+                    "{at}: error: component `{}`: {failure}\n",
+                    component.source
+                )?;
             }
             Ok(guest) if guest.shape().exit_codes != ExitCodes::Any => {
                 warnings += 1;
                 writeln!(
                     stdout,
-                    "{at}: warning: component `{}` cannot exit with 2\nhint: it must block by printing JSON: {}\n",
-                    component.source, r#"{"decision": "block", "reason": "…"}"#
+                    "{at}: warning: component `{}` cannot exit with 2\nhint: it must block by printing JSON: {{\"decision\": \"block\", \"reason\": \"…\"}}\n",
+                    component.source
                 )?;
             }
             Ok(_) => {}
         }
     }
     let hooks = host.hooks().count();
-    writeln!(stdout, "{file}: {}, {}, {}", counted(hooks, "hook"), counted(errors, "error"), counted(warnings, "warning"))?;
+    writeln!(
+        stdout,
+        "{file}: {}, {}, {}",
+        counted(hooks, "hook"),
+        counted(errors, "error"),
+        counted(warnings, "warning")
+    )?;
     Ok(errors)
 }
 

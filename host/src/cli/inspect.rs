@@ -25,19 +25,37 @@ pub(super) struct Arguments {
 
 /// What an interface is for, in plain words, the most powerful first.
 const MEANINGS: [(&str, &str); 16] = [
-    ("wasi:sockets/", "network connections: every address is refused"),
+    (
+        "wasi:sockets/",
+        "network connections: every address is refused",
+    ),
     ("wasi:http/", "requests to other machines: not offered"),
-    ("wasi:filesystem/", "files: only in the folders that `permissions.filesystem` grants"),
-    ("wasi:cli/environment", "arguments, and the variables that `permissions.environment` grants"),
-    ("wasi_snapshot_preview1", "WASI preview1: files and variables only as granted, its streams, clock, random"),
+    (
+        "wasi:filesystem/",
+        "files: only in the folders that `permissions.filesystem` grants",
+    ),
+    (
+        "wasi:cli/environment",
+        "arguments, and the variables that `permissions.environment` grants",
+    ),
+    (
+        "wasi_snapshot_preview1",
+        "WASI preview1: files and variables only as granted, its streams, clock, random",
+    ),
     ("wasi:random/", "random numbers"),
     ("wasi:clocks/wall-clock", "the time of day"),
-    ("wasi:clocks/", "time passing, and sleeping within its timeout"),
+    (
+        "wasi:clocks/",
+        "time passing, and sleeping within its timeout",
+    ),
     ("wasi:cli/exit", "ending with an exit code"),
     ("wasi:cli/stdin", "the event"),
     ("wasi:cli/stdout", "the decision"),
     ("wasi:cli/stderr", "diagnostics"),
-    ("wasi:cli/terminal", "asking whether there is a terminal: there is none"),
+    (
+        "wasi:cli/terminal",
+        "asking whether there is a terminal: there is none",
+    ),
     ("wasi:io/", "the machinery of streams"),
     ("wasi:cli/", "the command world of WASI 0.2"),
     ("", "not offered"),
@@ -49,9 +67,8 @@ pub(super) fn run(arguments: &Arguments, stdout: &mut dyn Write) -> Result<u8, P
         None => sandbox::read_file(arguments.file.as_ref()),
     };
     let bytes = bytes.map_err(|failure| Problem::new(failure.message))?;
-    let shape = shape::read(&bytes).map_err(|failure| {
-        Problem::new(format!("`{}`: {}", arguments.file, failure.message))
-    })?;
+    let shape = shape::read(&bytes)
+        .map_err(|failure| Problem::new(format!("`{}`: {}", arguments.file, failure.message)))?;
     let digest = hex::encode(Sha256::digest(&bytes));
     let verdict = shape.check();
     if arguments.json {
@@ -86,13 +103,24 @@ fn print(
     };
     writeln!(stdout, "file      {}", arguments.file)?;
     writeln!(stdout, "kind      {kind}")?;
-    writeln!(stdout, "size      {}", bytesize::ByteSize::b(bytes.len() as u64).display().iec())?;
+    writeln!(
+        stdout,
+        "size      {}",
+        bytesize::ByteSize::b(bytes.len() as u64).display().iec()
+    )?;
     writeln!(stdout, "sha256    {digest}")?;
     writeln!(stdout, "\nimports")?;
-    let mut imports: Vec<(usize, &str)> =
-        shape.imports.keys().map(|name| (meaning(name), name.as_str())).collect();
+    let mut imports: Vec<(usize, &str)> = shape
+        .imports
+        .keys()
+        .map(|name| (meaning(name), name.as_str()))
+        .collect();
     imports.sort_unstable();
-    let width = imports.iter().map(|(_, name)| name.len()).max().unwrap_or(0);
+    let width = imports
+        .iter()
+        .map(|(_, name)| name.len())
+        .max()
+        .unwrap_or(0);
     for (index, name) in &imports {
         writeln!(stdout, "  {name:width$}  {}", MEANINGS[*index].1)?;
     }
@@ -105,7 +133,9 @@ fn print(
     }
     let exits = match shape.exit_codes {
         ExitCodes::Any => "any, 2 (block) among them",
-        ExitCodes::ZeroOrOne => "0 and 1 only: it must block by printing JSON, an exit with 2 arrives as 1",
+        ExitCodes::ZeroOrOne => {
+            "0 and 1 only: it must block by printing JSON, an exit with 2 arrives as 1"
+        }
         ExitCodes::Zero => "0 only: it must block by printing JSON",
     };
     writeln!(stdout, "\nexit codes\n  {exits}")?;
@@ -114,5 +144,8 @@ fn print(
 
 /// The place of an interface's meaning in [`MEANINGS`]; those that nobody offers come first.
 fn meaning(name: &str) -> usize {
-    MEANINGS.iter().position(|(prefix, _)| name.starts_with(prefix)).unwrap_or(MEANINGS.len() - 1)
+    MEANINGS
+        .iter()
+        .position(|(prefix, _)| name.starts_with(prefix))
+        .unwrap_or(MEANINGS.len() - 1)
 }

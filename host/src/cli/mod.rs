@@ -49,7 +49,11 @@ enum Command {
 
 /// Runs the program with the process's arguments.
 pub fn main() -> ExitCode {
-    ExitCode::from(run_with(std::env::args_os(), &mut anstream::stdout(), &mut anstream::stderr()))
+    ExitCode::from(run_with(
+        std::env::args_os(),
+        &mut anstream::stdout(),
+        &mut anstream::stderr(),
+    ))
 }
 
 /// Runs the program with these arguments and outputs, and returns its exit code.

@@ -15,12 +15,19 @@ pub(super) struct Problem {
 impl Problem {
     /// An error with this message: one sentence, no full stop.
     pub(super) fn new(message: impl Display) -> Self {
-        Self { message: message.to_string(), hint: None, reader_is_gone: false }
+        Self {
+            message: message.to_string(),
+            hint: None,
+            reader_is_gone: false,
+        }
     }
 
     /// The same error, with what to do about it.
     pub(super) fn hint(self, hint: impl Display) -> Self {
-        Self { hint: Some(hint.to_string()), ..self }
+        Self {
+            hint: Some(hint.to_string()),
+            ..self
+        }
     }
 
     /// Prints the error and returns the exit code. A reader that went away (`hookcell … | head`)
@@ -46,6 +53,9 @@ impl Problem {
 impl From<io::Error> for Problem {
     fn from(error: io::Error) -> Self {
         let reader_is_gone = error.kind() == io::ErrorKind::BrokenPipe;
-        Self { reader_is_gone, ..Self::new(format!("the output cannot be written: {error}")) }
+        Self {
+            reader_is_gone,
+            ..Self::new(format!("the output cannot be written: {error}"))
+        }
     }
 }

@@ -37,15 +37,25 @@ pub(super) struct Arguments {
     max_event_size: ByteSize,
 }
 
-pub(super) fn run(arguments: &Arguments, stdout: &mut dyn Write, stderr: &mut dyn Write) -> Result<u8, Problem> {
+pub(super) fn run(
+    arguments: &Arguments,
+    stdout: &mut dyn Write,
+    stderr: &mut dyn Write,
+) -> Result<u8, Problem> {
     let event = read_event(arguments)?;
     let host = arguments.source.host()?.build();
-    for diagnostic in host.diagnostics().filter(|it| it.severity == Severity::Error) {
-        writeln!(stderr, "{}", diagnostic.one_line())?;
-    }
     let Some(decision) = super::runtime()?.block_on(dispatch(&host, &event))? else {
         return Ok(INTERRUPTED);
     };
+    // On a block, stderr is the reason that the model reads, and nothing else.
+    if !decision.is_blocked() {
+        for diagnostic in host
+            .diagnostics()
+            .filter(|it| it.severity == Severity::Error)
+        {
+            writeln!(stderr, "{}", diagnostic.one_line())?;
+        }
+    }
     answer(arguments, &event, &decision, stdout, stderr)
 }
 
@@ -59,7 +69,11 @@ fn read_event(arguments: &Arguments) -> Result<Event, Problem> {
         .lock()
         .take((limit as u64).saturating_add(1))
         .read_to_end(&mut bytes)
-        .map_err(|error| Problem::new(format!("the event cannot be read from standard input: {error}")))?;
+        .map_err(|error| {
+            Problem::new(format!(
+                "the event cannot be read from standard input: {error}"
+            ))
+        })?;
     Event::parse_within(Bytes::from(bytes), arguments.event.as_deref(), limit)
         .map_err(|error| Problem::new(&error).hint(error.hint()))
 }
@@ -97,7 +111,10 @@ fn answer(
         let _ = stderr.write_all(answer.stderr.as_bytes());
         (answer.stdout, answer.exit_code)
     };
-    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+    match stdout
+        .write_all(text.as_bytes())
+        .and_then(|()| stdout.flush())
+    {
         Err(error) if exit_code == 0 => Err(error.into()),
         _ => Ok(exit_code),
     }

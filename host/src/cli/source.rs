@@ -53,7 +53,11 @@ impl Source {
     pub(super) fn project(&self) -> PathBuf {
         self.project
             .clone()
-            .or_else(|| std::env::var_os("CLAUDE_PROJECT_DIR").filter(|it| !it.is_empty()).map(PathBuf::from))
+            .or_else(|| {
+                std::env::var_os("CLAUDE_PROJECT_DIR")
+                    .filter(|it| !it.is_empty())
+                    .map(PathBuf::from)
+            })
             .unwrap_or_else(|| PathBuf::from("."))
     }
 
@@ -61,21 +65,33 @@ impl Source {
     pub(super) fn configurations(&self) -> Result<Vec<Configuration>, Problem> {
         let project = self.project();
         if !project.is_dir() {
-            return Err(Problem::new(format!("the project `{}` is not a folder", project.display())));
+            return Err(Problem::new(format!(
+                "the project `{}` is not a folder",
+                project.display()
+            )));
         }
         let project = std::path::absolute(&project).unwrap_or(project);
-        let files = config::discover(self.config.as_deref(), self.from.map(From::dialect), &project)
-            .map_err(configuration_problem)?;
+        let files = config::discover(
+            self.config.as_deref(),
+            self.from.map(From::dialect),
+            &project,
+        )
+        .map_err(configuration_problem)?;
         files
             .into_iter()
-            .map(|(path, dialect)| Configuration::read(&path, dialect).map_err(configuration_problem))
+            .map(|(path, dialect)| {
+                Configuration::read(&path, dialect).map_err(configuration_problem)
+            })
             .collect()
     }
 
     /// A host builder with the project and the configurations.
     pub(super) fn host(&self) -> Result<HostBuilder, Problem> {
         let builder = Host::builder().project(self.project());
-        Ok(self.configurations()?.into_iter().fold(builder, HostBuilder::configuration))
+        Ok(self
+            .configurations()?
+            .into_iter()
+            .fold(builder, HostBuilder::configuration))
     }
 }
 
@@ -90,5 +106,9 @@ fn configuration_problem(error: config::ConfigError) -> Problem {
 /// A path as a user would write it: relative to the current folder where it is below it.
 pub(super) fn shown(path: &Path) -> String {
     let here = std::env::current_dir().ok();
-    here.as_deref().and_then(|here| path.strip_prefix(here).ok()).unwrap_or(path).display().to_string()
+    here.as_deref()
+        .and_then(|here| path.strip_prefix(here).ok())
+        .unwrap_or(path)
+        .display()
+        .to_string()
 }

@@ -92,12 +92,19 @@ pub(super) fn run(arguments: &Arguments, stdout: &mut dyn Write) -> Result<u8, P
 
 fn read_event(arguments: &Arguments) -> Result<Event, Problem> {
     let read = |error: std::io::Error| {
-        Problem::new(format!("the event `{}` cannot be read: {error}", arguments.event.display()))
+        Problem::new(format!(
+            "the event `{}` cannot be read: {error}",
+            arguments.event.display()
+        ))
     };
     let limit = Event::DEFAULT_LIMIT as u64 + 1;
     let mut bytes = Vec::new();
     if arguments.event == Path::new("-") {
-        std::io::stdin().lock().take(limit).read_to_end(&mut bytes).map_err(read)?;
+        std::io::stdin()
+            .lock()
+            .take(limit)
+            .read_to_end(&mut bytes)
+            .map_err(read)?;
     } else {
         let file = std::fs::File::open(&arguments.event).map_err(read)?;
         file.take(limit).read_to_end(&mut bytes).map_err(read)?;
@@ -106,7 +113,9 @@ fn read_event(arguments: &Arguments) -> Result<Event, Problem> {
     Event::parse(bytes, name).map_err(|error| {
         let problem = Problem::new(&error);
         match error {
-            crate::EventError::NoName => problem.hint("name it with `--event-name`, or in `hook_event_name`"),
+            crate::EventError::NoName => {
+                problem.hint("name it with `--event-name`, or in `hook_event_name`")
+            }
             _ => problem.hint(error.hint()),
         }
     })
@@ -118,7 +127,9 @@ fn host(arguments: &Arguments, event: &Event) -> Result<Host, Problem> {
     let component = match arguments.component.strip_prefix("builtin:") {
         Some(_) => arguments.component.clone(),
         None => std::path::absolute(&arguments.component)
-            .map_err(|error| Problem::new(format!("`{}` is no path: {error}", arguments.component)))?
+            .map_err(|error| {
+                Problem::new(format!("`{}` is no path: {error}", arguments.component))
+            })?
             .display()
             .to_string(),
     };
@@ -126,29 +137,56 @@ fn host(arguments: &Arguments, event: &Event) -> Result<Host, Problem> {
     hook.insert("args".into(), json!(arguments.args));
     let mut limits = Map::new();
     limits.extend(arguments.fuel.map(|fuel| ("fuel".to_owned(), fuel.into())));
-    limits.extend(arguments.memory.clone().map(|memory| ("memory".to_owned(), memory.into())));
+    limits.extend(
+        arguments
+            .memory
+            .clone()
+            .map(|memory| ("memory".to_owned(), memory.into())),
+    );
     hook.insert("limits".into(), limits.into());
-    hook.extend(arguments.timeout.map(|timeout| ("timeout".to_owned(), json!(timeout))));
+    hook.extend(
+        arguments
+            .timeout
+            .map(|timeout| ("timeout".to_owned(), json!(timeout))),
+    );
     let grant = |access: &'static str| move |path: &String| json!({"path": path, "access": access});
-    let filesystem: Vec<Value> =
-        arguments.read.iter().map(grant("read")).chain(arguments.write.iter().map(grant("write"))).collect();
-    hook.insert("permissions".into(), json!({"filesystem": filesystem, "environment": arguments.environment}));
+    let filesystem: Vec<Value> = arguments
+        .read
+        .iter()
+        .map(grant("read"))
+        .chain(arguments.write.iter().map(grant("write")))
+        .collect();
+    hook.insert(
+        "permissions".into(),
+        json!({"filesystem": filesystem, "environment": arguments.environment}),
+    );
     if let Some(config) = &arguments.hook_config {
         let config: Value = serde_json::from_str(config)
             .map_err(|error| Problem::new(format!("`--hook-config` is not JSON: {error}")))?;
         hook.insert("config".into(), config);
     }
     let text = json!({"hooks": {event.name(): [{"hooks": [hook]}]}}).to_string();
-    let configuration = Configuration::parse(text.as_bytes(), Path::new("the command line"), Dialect::Claude)
-        .map_err(Problem::new)?;
-    if let Some(error) = configuration.diagnostics.iter().find(|it| it.severity == Severity::Error) {
+    let configuration = Configuration::parse(
+        text.as_bytes(),
+        Path::new("the command line"),
+        Dialect::Claude,
+    )
+    .map_err(Problem::new)?;
+    if let Some(error) = configuration
+        .diagnostics
+        .iter()
+        .find(|it| it.severity == Severity::Error)
+    {
         let problem = Problem::new(&error.message);
         return Err(match &error.help {
             Some(help) => problem.hint(help),
             None => problem,
         });
     }
-    Ok(Host::builder().project(&arguments.project).configuration(configuration).build())
+    Ok(Host::builder()
+        .project(&arguments.project)
+        .configuration(configuration)
+        .build())
 }
 
 fn print(decision: &Decision, record: &Record, stdout: &mut dyn Write) -> Result<(), Problem> {
@@ -167,10 +205,22 @@ fn print(decision: &Decision, record: &Record, stdout: &mut dyn Write) -> Result
     }
     for (name, text) in [
         ("reason", record.reason.as_deref()),
-        ("halt", decision.halt.as_ref().map(|halt| halt.reason.as_deref().unwrap_or("yes"))),
+        (
+            "halt",
+            decision
+                .halt
+                .as_ref()
+                .map(|halt| halt.reason.as_deref().unwrap_or("yes")),
+        ),
         ("context", decision.contexts.first().map(String::as_str)),
-        ("message", decision.system_messages.first().map(String::as_str)),
-        ("input", decision.updated_input.as_ref().map(|input| input.get())),
+        (
+            "message",
+            decision.system_messages.first().map(String::as_str),
+        ),
+        (
+            "input",
+            decision.updated_input.as_ref().map(|input| input.get()),
+        ),
     ] {
         if let Some(text) = text {
             writeln!(stdout, "{name:<9} {}", text.replace('\n', "\n          "))?;
@@ -182,16 +232,25 @@ fn print(decision: &Decision, record: &Record, stdout: &mut dyn Write) -> Result
         (None, None) => "none".into(),
     };
     writeln!(stdout, "exit      {exit}")?;
-    writeln!(stdout, "time      {}", super::demo::milliseconds(record.elapsed_microseconds))?;
+    writeln!(
+        stdout,
+        "time      {}",
+        super::demo::milliseconds(record.elapsed_microseconds)
+    )?;
     if let Some(fuel) = record.fuel {
         writeln!(stdout, "fuel      {fuel}")?;
     }
     if let Some(peak) = record.memory_peak {
-        writeln!(stdout, "memory    {}", bytesize::ByteSize::b(peak).display().iec())?;
+        writeln!(
+            stdout,
+            "memory    {}",
+            bytesize::ByteSize::b(peak).display().iec()
+        )?;
     }
-    for (name, text, bytes) in
-        [("stdout", &record.stdout, record.stdout_bytes), ("stderr", &record.stderr, record.stderr_bytes)]
-    {
+    for (name, text, bytes) in [
+        ("stdout", &record.stdout, record.stdout_bytes),
+        ("stderr", &record.stderr, record.stderr_bytes),
+    ] {
         writeln!(stdout, "{name:<9} {bytes} bytes")?;
         for line in text.lines() {
             writeln!(stdout, "  | {line}")?;

@@ -1,6 +1,5 @@
 //! A decision as a hook writes it on standard output, in the Claude contract's form.
 
-
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -97,7 +96,9 @@ pub(super) fn begins_as_json(text: &str) -> Option<&str> {
 /// decision object.
 pub(super) fn read(event: &str, stdout: &[u8]) -> Result<Option<Verdict>, String> {
     let text = String::from_utf8_lossy(stdout);
-    let Some(text) = begins_as_json(&text) else { return Ok(None) };
+    let Some(text) = begins_as_json(&text) else {
+        return Ok(None);
+    };
     let bad = |error: serde_json::Error| {
         let error = text::one_line(&error.to_string(), 300);
         if error.starts_with("trailing characters") {
@@ -110,7 +111,9 @@ pub(super) fn read(event: &str, stdout: &[u8]) -> Result<Option<Verdict>, String
     let mut permission = answer.decision.map(Permission::from);
     let mut reason = answer.reason;
     let mut verdict = Verdict {
-        halt: (answer.go_on == Some(false)).then(|| Halt { reason: answer.stop_reason.map(clean) }),
+        halt: (answer.go_on == Some(false)).then(|| Halt {
+            reason: answer.stop_reason.map(clean),
+        }),
         context: answer.additional_context,
         system_message: answer.system_message.map(clean),
         ..Verdict::default()
@@ -118,21 +121,34 @@ pub(super) fn read(event: &str, stdout: &[u8]) -> Result<Option<Verdict>, String
     if let Some(specific) = answer.hook_specific_output {
         let specific_text = specific.get();
         let specific: Specific = serde_json::from_str(specific_text).map_err(bad)?;
-        if let Some(name) = specific.hook_event_name.as_deref().filter(|name| *name != event) {
+        if let Some(name) = specific
+            .hook_event_name
+            .as_deref()
+            .filter(|name| *name != event)
+        {
             return Err(format!(
                 "`hookSpecificOutput.hookEventName` is `{}`, and the event is `{event}`",
                 text::one_line(name, 80)
             ));
         }
         let (behavior, message, behavior_input) = match specific.decision {
-            Some(Behavior { behavior: BehaviorWord::Deny, message, .. }) => (Some(Permission::Deny), message, None),
-            Some(Behavior { behavior: BehaviorWord::Allow, updated_input, .. }) => {
-                (Some(Permission::Allow), None, updated_input)
-            }
+            Some(Behavior {
+                behavior: BehaviorWord::Deny,
+                message,
+                ..
+            }) => (Some(Permission::Deny), message, None),
+            Some(Behavior {
+                behavior: BehaviorWord::Allow,
+                updated_input,
+                ..
+            }) => (Some(Permission::Allow), None, updated_input),
             None => (None, None, None),
         };
         // A hook that decides in two places is held to the stricter one.
-        let inner = specific.permission_decision.map(Permission::from).max(behavior);
+        let inner = specific
+            .permission_decision
+            .map(Permission::from)
+            .max(behavior);
         if inner >= permission {
             reason = specific.permission_decision_reason.or(message).or(reason);
         }
@@ -140,9 +156,15 @@ pub(super) fn read(event: &str, stdout: &[u8]) -> Result<Option<Verdict>, String
         verdict.updated_input = specific.updated_input.or(behavior_input);
         verdict.context = joined(verdict.context, specific.additional_context);
         verdict.other = serde_json::from_str(specific_text).map_err(bad)?;
-        verdict.other.retain(|name, _| !SPECIFIC_FIELDS.contains(&name.as_str()));
+        verdict
+            .other
+            .retain(|name, _| !SPECIFIC_FIELDS.contains(&name.as_str()));
     }
-    if let Some(input) = verdict.updated_input.as_ref().filter(|input| !input.get().starts_with('{')) {
+    if let Some(input) = verdict
+        .updated_input
+        .as_ref()
+        .filter(|input| !input.get().starts_with('{'))
+    {
         return Err(format!(
             "`updatedInput` must be an object, and is {}",
             text::one_line(input.get(), 80)
@@ -150,7 +172,10 @@ pub(super) fn read(event: &str, stdout: &[u8]) -> Result<Option<Verdict>, String
     }
     verdict.permission = permission;
     verdict.reason = reason.map(clean).filter(|reason| !reason.trim().is_empty());
-    verdict.context = verdict.context.map(clean).filter(|context| !context.is_empty());
+    verdict.context = verdict
+        .context
+        .map(clean)
+        .filter(|context| !context.is_empty());
     Ok(Some(verdict))
 }
 

@@ -98,8 +98,12 @@ pub enum Contract {
 }
 
 /// The events on which plain text on standard output is context (Claude contract).
-const TEXT_IS_CONTEXT: [&str; 4] =
-    ["UserPromptSubmit", "UserPromptExpansion", "SessionStart", "PostModelSwitch"];
+const TEXT_IS_CONTEXT: [&str; 4] = [
+    "UserPromptSubmit",
+    "UserPromptExpansion",
+    "SessionStart",
+    "PostModelSwitch",
+];
 
 /// The events on which `"onFailure": "block"` is without effect (Claude contract): a block there
 /// sends the agent back to work, so a hook that always fails would keep it from ever ending.
@@ -108,7 +112,12 @@ const NO_BLOCK_ON_FAILURE: [&str; 4] = ["Stop", "SubagentStop", "TaskCompleted",
 /// Judges one outcome on the event named `event`.
 ///
 /// `block_on_failure` is whether the hook's `onFailure` is `block`.
-pub fn judge(contract: Contract, event: &str, outcome: &Outcome, block_on_failure: bool) -> Verdict {
+pub fn judge(
+    contract: Contract,
+    event: &str,
+    outcome: &Outcome,
+    block_on_failure: bool,
+) -> Verdict {
     let block = block_on_failure && !NO_BLOCK_ON_FAILURE.contains(&event);
     let verdict = match contract {
         Contract::Claude => judge_claude(event, outcome),
@@ -116,7 +125,10 @@ pub fn judge(contract: Contract, event: &str, outcome: &Outcome, block_on_failur
         Contract::Watch => watch(outcome),
     };
     match verdict {
-        Ok(verdict) => Verdict { success: outcome.end == End::Exited(0), ..verdict },
+        Ok(verdict) => Verdict {
+            success: outcome.end == End::Exited(0),
+            ..verdict
+        },
         Err(failure) => Verdict::of_failure(failure, block && contract != Contract::Watch),
     }
 }
@@ -127,7 +139,11 @@ fn judge_claude(event: &str, outcome: &Outcome) -> Result<Verdict, Failure> {
         End::Failed(failure) => return Err(failure.clone()),
         End::Exited(2) => {
             // Nothing that stdout holds can turn a block into anything else, broken JSON included.
-            let answer = if stdout.is_cut() { None } else { answer::read(event, &stdout.bytes).ok().flatten() };
+            let answer = if stdout.is_cut() {
+                None
+            } else {
+                answer::read(event, &stdout.bytes).ok().flatten()
+            };
             return Ok(block(answer, outcome));
         }
         End::Exited(_) | End::Signaled(_) if stdout.is_cut() => {
@@ -148,7 +164,10 @@ fn judge_claude(event: &str, outcome: &Outcome) -> Result<Verdict, Failure> {
         (None, End::Exited(0)) => {
             let text = text::from_bytes(&stdout.bytes);
             let context = TEXT_IS_CONTEXT.contains(&event) && !text.trim().is_empty();
-            Ok(Verdict { context: context.then_some(text), ..Verdict::default() })
+            Ok(Verdict {
+                context: context.then_some(text),
+                ..Verdict::default()
+            })
         }
         (None, end) => Err(ended_badly(end, outcome)),
     }
@@ -158,7 +177,9 @@ fn judge_claude(event: &str, outcome: &Outcome) -> Result<Verdict, Failure> {
 fn block(answer: Option<Verdict>, outcome: &Outcome) -> Verdict {
     let answer = answer.unwrap_or_default();
     let denied = answer.permission == Some(Permission::Deny);
-    let stderr = || Some(text::from_bytes(outcome.stderr.bytes.trim_ascii())).filter(|text| !text.is_empty());
+    let stderr = || {
+        Some(text::from_bytes(outcome.stderr.bytes.trim_ascii())).filter(|text| !text.is_empty())
+    };
     Verdict {
         permission: Some(Permission::Deny),
         reason: answer.reason.filter(|_| denied).or_else(stderr),
@@ -175,12 +196,20 @@ fn ended_badly(end: &End, outcome: &Outcome) -> Failure {
         _ => String::new(),
     };
     match end {
-        End::Signaled(signal) => {
-            Failure::new(FailureKind::Signal, format!("ended by signal {signal}{said}"))
-        }
+        End::Signaled(signal) => Failure::new(
+            FailureKind::Signal,
+            format!("ended by signal {signal}{said}"),
+        ),
         End::Exited(code @ (126 | 127)) => {
-            let meaning = if *code == 126 { "not executable" } else { "command not found" };
-            Failure::new(FailureKind::ExitCode, format!("exit code {code} ({meaning}){said}"))
+            let meaning = if *code == 126 {
+                "not executable"
+            } else {
+                "command not found"
+            };
+            Failure::new(
+                FailureKind::ExitCode,
+                format!("exit code {code} ({meaning}){said}"),
+            )
         }
         End::Exited(code) => Failure::new(FailureKind::ExitCode, format!("exit code {code}{said}")),
         End::Failed(failure) => failure.clone(),

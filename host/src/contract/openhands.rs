@@ -14,7 +14,11 @@ pub(super) fn judge(outcome: &Outcome) -> Result<Verdict, Failure> {
         End::Exited(code) => Some(*code),
         End::Signaled(_) => None,
     };
-    let object = if outcome.stdout.is_cut() { None } else { read(&outcome.stdout.bytes) };
+    let object = if outcome.stdout.is_cut() {
+        None
+    } else {
+        read(&outcome.stdout.bytes)
+    };
     let Some(object) = object else {
         return match exit {
             Some(0) => Ok(Verdict::default()),
@@ -33,13 +37,23 @@ pub(super) fn judge(outcome: &Outcome) -> Result<Verdict, Failure> {
     if object.get("continue").is_some_and(is_falsy) {
         verdict.permission = Some(Permission::Deny);
     }
-    verdict.reason = object.get("reason").map(as_text).filter(|reason| !reason.is_empty());
-    verdict.context = object.get("additionalContext").map(as_text).filter(|context| !context.is_empty());
+    verdict.reason = object
+        .get("reason")
+        .map(as_text)
+        .filter(|reason| !reason.is_empty());
+    verdict.context = object
+        .get("additionalContext")
+        .map(as_text)
+        .filter(|context| !context.is_empty());
     if exit == Some(2) {
         let reason = verdict.reason.take();
         let context = verdict.context.take();
         let blocked = super::block(None, outcome);
-        return Ok(Verdict { reason: reason.or(blocked.reason.clone()), context, ..blocked });
+        return Ok(Verdict {
+            reason: reason.or(blocked.reason.clone()),
+            context,
+            ..blocked
+        });
     }
     if verdict.permission == Some(Permission::Deny) && verdict.reason.is_none() {
         verdict.reason = super::block(None, outcome).reason;

@@ -100,7 +100,9 @@ pub fn answer(decision: &Decision) -> Answer {
     let updated_input = decision.updated_input.clone().filter(|_| !blocked);
     if event == "PermissionRequest" {
         // Exit code 2 is not honoured on this event: the JSON alone decides.
-        let behavior = decision.permission.filter(|it| matches!(it, Permission::Allow | Permission::Deny));
+        let behavior = decision
+            .permission
+            .filter(|it| matches!(it, Permission::Allow | Permission::Deny));
         specific.decision = behavior.map(|behavior| Behavior {
             behavior,
             message: decision.reason.clone().filter(|_| blocked),
@@ -109,12 +111,17 @@ pub fn answer(decision: &Decision) -> Answer {
     } else {
         if PERMISSION_DECISION.contains(&event) {
             specific.permission_decision = decision.permission;
-            specific.permission_decision_reason.clone_from(&decision.reason);
+            specific
+                .permission_decision_reason
+                .clone_from(&decision.reason);
             specific.updated_input = updated_input;
         }
         if blocked {
             exit_code = 2;
-            stderr = format!("{}\n", decision.reason.as_deref().unwrap_or("blocked by a hook"));
+            stderr = format!(
+                "{}\n",
+                decision.reason.as_deref().unwrap_or("blocked by a hook")
+            );
             if !PERMISSION_DECISION.contains(&event) {
                 output.decision = Some("block");
                 output.reason.clone_from(&decision.reason);
@@ -125,10 +132,16 @@ pub fn answer(decision: &Decision) -> Answer {
         if ADDITIONAL_CONTEXT.contains(&event) {
             specific.additional_context = Some(decision.contexts.join("\n"));
         } else {
-            notices.push(format!("the event {event} takes no context; that of its hooks is dropped"));
+            notices.push(format!(
+                "the event {event} takes no context; that of its hooks is dropped"
+            ));
         }
     }
-    let told = decision.system_messages.iter().cloned().chain(notices.iter().map(|it| format!("hookcell: {it}")));
+    let told = decision
+        .system_messages
+        .iter()
+        .cloned()
+        .chain(notices.iter().map(|it| format!("hookcell: {it}")));
     let told: Vec<String> = told.collect();
     output.system_message = (!told.is_empty()).then(|| told.join("\n"));
     if !specific.is_empty() {
@@ -139,7 +152,11 @@ pub fn answer(decision: &Decision) -> Answer {
         // Text, lists of text and raw JSON always serialise.
         _ => String::new(),
     };
-    Answer { stdout, stderr, exit_code }
+    Answer {
+        stdout,
+        stderr,
+        exit_code,
+    }
 }
 
 impl Specific {
@@ -169,28 +186,60 @@ mod tests {
     }
 
     fn says(stdout: &str) -> Answer {
-        Answer { stdout: format!("{stdout}\n"), stderr: String::new(), exit_code: 0 }
+        Answer {
+            stdout: format!("{stdout}\n"),
+            stderr: String::new(),
+            exit_code: 0,
+        }
     }
 
     fn blocks(stdout: &str) -> Answer {
-        Answer { stdout: format!("{stdout}\n"), stderr: "because\n".into(), exit_code: 2 }
+        Answer {
+            stdout: format!("{stdout}\n"),
+            stderr: "because\n".into(),
+            exit_code: 2,
+        }
     }
 
     #[test]
     fn no_opinion_is_silence() {
-        let decision = Decision { event: "PreToolUse".into(), ..Decision::default() };
-        assert_eq!(answer(&decision), Answer { stdout: String::new(), stderr: String::new(), exit_code: 0 });
+        let decision = Decision {
+            event: "PreToolUse".into(),
+            ..Decision::default()
+        };
+        assert_eq!(
+            answer(&decision),
+            Answer {
+                stdout: String::new(),
+                stderr: String::new(),
+                exit_code: 0
+            }
+        );
     }
 
     #[test]
     fn each_permission_has_its_form() {
         let pre = |word: &str| {
-            format!(r#"{{"hookSpecificOutput":{{"hookEventName":"PreToolUse","permissionDecision":"{word}","permissionDecisionReason":"because"}}}}"#)
+            format!(
+                r#"{{"hookSpecificOutput":{{"hookEventName":"PreToolUse","permissionDecision":"{word}","permissionDecisionReason":"because"}}}}"#
+            )
         };
-        assert_eq!(answer(&decided("PreToolUse", Permission::Allow)), says(&pre("allow")));
-        assert_eq!(answer(&decided("PreToolUse", Permission::Ask)), says(&pre("ask")));
-        assert_eq!(answer(&decided("PreToolUse", Permission::Defer)), says(&pre("defer")));
-        assert_eq!(answer(&decided("PreToolUse", Permission::Deny)), blocks(&pre("deny")));
+        assert_eq!(
+            answer(&decided("PreToolUse", Permission::Allow)),
+            says(&pre("allow"))
+        );
+        assert_eq!(
+            answer(&decided("PreToolUse", Permission::Ask)),
+            says(&pre("ask"))
+        );
+        assert_eq!(
+            answer(&decided("PreToolUse", Permission::Defer)),
+            says(&pre("defer"))
+        );
+        assert_eq!(
+            answer(&decided("PreToolUse", Permission::Deny)),
+            blocks(&pre("deny"))
+        );
         assert_eq!(
             answer(&decided("Stop", Permission::Deny)),
             blocks(r#"{"decision":"block","reason":"because"}"#)
@@ -198,11 +247,15 @@ mod tests {
         assert_eq!(answer(&decided("Stop", Permission::Allow)).stdout, "");
         assert_eq!(
             answer(&decided("PermissionRequest", Permission::Deny)),
-            says(r#"{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"because"}}}"#)
+            says(
+                r#"{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"because"}}}"#
+            )
         );
         assert_eq!(
             answer(&decided("PermissionRequest", Permission::Allow)),
-            says(r#"{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow"}}}"#)
+            says(
+                r#"{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow"}}}"#
+            )
         );
     }
 
@@ -210,7 +263,9 @@ mod tests {
     fn texts_and_inputs_are_carried() {
         let decision = Decision {
             event: "PreToolUse".into(),
-            halt: Some(Halt { reason: Some("enough".into()) }),
+            halt: Some(Halt {
+                reason: Some("enough".into()),
+            }),
             contexts: vec!["one".into(), "two".into()],
             system_messages: vec!["hello".into()],
             notices: vec!["a hook failed".into()],
@@ -219,12 +274,20 @@ mod tests {
         };
         assert_eq!(
             answer(&decision),
-            says(r#"{"continue":false,"stopReason":"enough","systemMessage":"hello\nhookcell: a hook failed","hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":{"n": 1e999},"additionalContext":"one\ntwo"}}"#)
+            says(
+                r#"{"continue":false,"stopReason":"enough","systemMessage":"hello\nhookcell: a hook failed","hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":{"n": 1e999},"additionalContext":"one\ntwo"}}"#
+            )
         );
-        let lost = Decision { event: "SessionEnd".into(), contexts: vec!["x".into()], ..Decision::default() };
+        let lost = Decision {
+            event: "SessionEnd".into(),
+            contexts: vec!["x".into()],
+            ..Decision::default()
+        };
         assert_eq!(
             answer(&lost),
-            says(r#"{"systemMessage":"hookcell: the event SessionEnd takes no context; that of its hooks is dropped"}"#)
+            says(
+                r#"{"systemMessage":"hookcell: the event SessionEnd takes no context; that of its hooks is dropped"}"#
+            )
         );
     }
 

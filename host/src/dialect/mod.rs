@@ -109,5 +109,9 @@ pub struct Answer {
 /// (`event_type` names the event), else that of the Claude contract.
 pub fn answer(event: &Event, decision: &Decision) -> Answer {
     let openhands = event.field("hook_event_name").is_none() && event.field("event_type").is_some();
-    if openhands { openhands::answer(decision) } else { claude::answer(decision) }
+    if openhands {
+        openhands::answer(decision)
+    } else {
+        claude::answer(decision)
+    }
 }

@@ -23,8 +23,14 @@ struct Output<'a> {
 /// OpenHands can neither ask its user nor stop altogether: both become a block, which its agent
 /// is told the reason of. It has no place for messages to the user either: those go to stderr.
 pub fn answer(decision: &Decision) -> Answer {
-    let halted = decision.halt.as_ref().map(|halt| halt.reason.as_deref().unwrap_or("a hook stopped the agent"));
-    let asks = matches!(decision.permission, Some(Permission::Ask | Permission::Defer));
+    let halted = decision
+        .halt
+        .as_ref()
+        .map(|halt| halt.reason.as_deref().unwrap_or("a hook stopped the agent"));
+    let asks = matches!(
+        decision.permission,
+        Some(Permission::Ask | Permission::Defer)
+    );
     let blocked = decision.is_blocked() || asks || halted.is_some();
     let reason = match (&decision.reason, asks) {
         (Some(reason), _) => Some(reason.as_str()),
@@ -51,7 +57,11 @@ pub fn answer(decision: &Decision) -> Answer {
     for notice in &decision.notices {
         stderr += &format!("hookcell: {notice}\n");
     }
-    Answer { stdout, stderr, exit_code: if blocked { 2 } else { 0 } }
+    Answer {
+        stdout,
+        stderr,
+        exit_code: if blocked { 2 } else { 0 },
+    }
 }
 
 #[cfg(test)]
@@ -68,27 +78,46 @@ mod tests {
         };
         let table = [
             (decision(None, None), "", 0),
-            (decision(Some(Permission::Allow), None), r#"{"decision":"allow"}"#, 0),
-            (decision(Some(Permission::Deny), Some("no")), r#"{"decision":"deny","reason":"no"}"#, 2),
+            (
+                decision(Some(Permission::Allow), None),
+                r#"{"decision":"allow"}"#,
+                0,
+            ),
+            (
+                decision(Some(Permission::Deny), Some("no")),
+                r#"{"decision":"deny","reason":"no"}"#,
+                2,
+            ),
             (
                 decision(Some(Permission::Ask), None),
                 r#"{"decision":"deny","reason":"a hook wants the user to be asked, which cannot be done here"}"#,
                 2,
             ),
             (
-                Decision { halt: Some(Halt { reason: Some("enough".into()) }), ..Decision::default() },
+                Decision {
+                    halt: Some(Halt {
+                        reason: Some("enough".into()),
+                    }),
+                    ..Decision::default()
+                },
                 r#"{"decision":"deny","reason":"enough"}"#,
                 2,
             ),
             (
-                Decision { contexts: vec!["a".into(), "b".into()], ..Decision::default() },
+                Decision {
+                    contexts: vec!["a".into(), "b".into()],
+                    ..Decision::default()
+                },
                 r#"{"additionalContext":"a\nb"}"#,
                 0,
             ),
         ];
         for (decision, stdout, exit_code) in table {
             let answer = answer(&decision);
-            assert_eq!((answer.stdout.trim_end(), answer.exit_code), (stdout, exit_code));
+            assert_eq!(
+                (answer.stdout.trim_end(), answer.exit_code),
+                (stdout, exit_code)
+            );
         }
     }
 

@@ -36,7 +36,9 @@ impl Guests {
             let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
             Arc::clone(loaded.entry(source.clone()).or_default())
         };
-        let guest = slot.get_or_try_init(|| load(source, component.sha256)).await?;
+        let guest = slot
+            .get_or_try_init(|| load(source, component.sha256))
+            .await?;
         // Another hook may have loaded the same file without a pin, or with another one.
         sandbox::check_pin(guest.digest(), component.sha256)?;
         Ok(Arc::clone(guest))
@@ -48,7 +50,7 @@ async fn load(source: ComponentSource, pin: Option<[u8; 32]>) -> Result<Arc<Gues
         ComponentSource::Builtin(name) => builtin::bytes(&name)?.to_vec(),
         ComponentSource::File(path) => sandbox::read_file(&path)?,
     };
-    sandbox::load(bytes, pin).await.map(Arc::new)
+    sandbox::load(bytes, pin).await
 }
 
 /// Runs a component hook once.
@@ -64,6 +66,12 @@ pub async fn run(
         Err(failure) => return Outcome::never_ran(failure),
     };
     let name = component.source.to_string();
-    let request = sandbox::Request { component, name: &name, payload, workspace: project, timeout };
+    let request = sandbox::Request {
+        component,
+        name: &name,
+        payload,
+        workspace: project,
+        timeout,
+    };
     sandbox::run(guest, request).await
 }

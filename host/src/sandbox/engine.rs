@@ -33,7 +33,10 @@ impl Shared {
     /// not be another one later.
     pub(super) fn get() -> Result<&'static Self, String> {
         static SHARED: OnceLock<Result<Shared, String>> = OnceLock::new();
-        SHARED.get_or_init(|| Self::new().map_err(|error| format!("{error:#}"))).as_ref().map_err(Clone::clone)
+        SHARED
+            .get_or_init(|| Self::new().map_err(|error| format!("{error:#}")))
+            .as_ref()
+            .map_err(Clone::clone)
     }
 
     fn new() -> anyhow::Result<Self> {
@@ -47,8 +50,14 @@ impl Shared {
             .build()?;
         let ticker = Arc::new(Ticker::default());
         let (beat, clock) = (engine.clone(), Arc::clone(&ticker));
-        std::thread::Builder::new().name("hookcell-epoch".into()).spawn(move || clock.tick(&beat))?;
-        Ok(Self { engine, runtime, ticker })
+        std::thread::Builder::new()
+            .name("hookcell-epoch".into())
+            .spawn(move || clock.tick(&beat))?;
+        Ok(Self {
+            engine,
+            runtime,
+            ticker,
+        })
     }
 
     /// Keeps the epoch going for as long as the guard lives.
@@ -89,7 +98,10 @@ impl Ticker {
         loop {
             let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
             while *running == 0 {
-                running = self.started.wait(running).unwrap_or_else(PoisonError::into_inner);
+                running = self
+                    .started
+                    .wait(running)
+                    .unwrap_or_else(PoisonError::into_inner);
             }
             drop(running);
             std::thread::sleep(TICK);
@@ -103,7 +115,10 @@ pub(super) struct Ticking(Arc<Ticker>);
 
 impl Ticking {
     fn start(ticker: Arc<Ticker>) -> Self {
-        *ticker.running.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        *ticker
+            .running
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) += 1;
         ticker.started.notify_one();
         Self(ticker)
     }
@@ -111,6 +126,10 @@ impl Ticking {
 
 impl Drop for Ticking {
     fn drop(&mut self) {
-        *self.0.running.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
+        *self
+            .0
+            .running
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) -= 1;
     }
 }

@@ -55,12 +55,14 @@ pub(super) fn apply(
 
 /// The absolute folder that a grant's `path` means in this workspace.
 fn expand(path: &str, workspace: &Path) -> Result<PathBuf, String> {
-    let home = || {
-        std::env::home_dir().ok_or_else(|| "and the user has no home folder".to_owned())
-    };
+    let home = || std::env::home_dir().ok_or_else(|| "and the user has no home folder".to_owned());
     let below = |start: PathBuf, rest: &str| {
         let rest = rest.trim_start_matches('/');
-        if rest.is_empty() { start } else { start.join(rest) }
+        if rest.is_empty() {
+            start
+        } else {
+            start.join(rest)
+        }
     };
     let expanded = if let Some(rest) = path.strip_prefix("${workspace}") {
         below(workspace.to_owned(), rest)

@@ -23,7 +23,14 @@ impl Meter {
     /// A meter that lets memories grow to `limit` bytes together.
     pub(super) fn new(limit: u64) -> Self {
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-        Self { limit, sum: 0, peak: 0, pending: 0, refused: None, refused_table: None }
+        Self {
+            limit,
+            sum: 0,
+            peak: 0,
+            pending: 0,
+            refused: None,
+            refused_table: None,
+        }
     }
 
     /// The largest sum so far, in bytes.
@@ -99,7 +106,9 @@ mod tests {
     fn what_the_machine_refuses_is_given_back() {
         let mut meter = Meter::new(100);
         assert!(meter.memory_growing(0, 90, None).unwrap());
-        meter.memory_grow_failed(wasmtime::Error::msg("no memory")).unwrap();
+        meter
+            .memory_grow_failed(wasmtime::Error::msg("no memory"))
+            .unwrap();
         assert!(meter.memory_growing(0, 100, None).unwrap());
         assert_eq!(meter.refused(), None);
     }

@@ -1,9 +1,11 @@
 //! From a component's bytes to a guest that is ready to be instantiated.
 
+use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::panic::AssertUnwindSafe;
 use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use sha2::{Digest as _, Sha256};
@@ -50,7 +52,9 @@ impl Guest {
 
 impl std::fmt::Debug for Guest {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Guest").field("sha256", &hex::encode(self.digest)).finish_non_exhaustive()
+        f.debug_struct("Guest")
+            .field("sha256", &hex::encode(self.digest))
+            .finish_non_exhaustive()
     }
 }
 
@@ -61,7 +65,10 @@ impl std::fmt::Debug for Guest {
 /// [`FailureKind::ComponentUnreadable`], with what is in the way.
 pub fn read_file(path: &Path) -> Result<Vec<u8>, Failure> {
     let unreadable = |why: String| {
-        Failure::new(FailureKind::ComponentUnreadable, format!("`{}` {why}", path.display()))
+        Failure::new(
+            FailureKind::ComponentUnreadable,
+            format!("`{}` {why}", path.display()),
+        )
     };
     let file = std::fs::OpenOptions::new()
         .read(true)
@@ -72,7 +79,9 @@ pub fn read_file(path: &Path) -> Result<Vec<u8>, Failure> {
             std::io::ErrorKind::NotFound => unreadable("does not exist".into()),
             _ => unreadable(format!("cannot be opened: {error}")),
         })?;
-    let metadata = file.metadata().map_err(|error| unreadable(format!("cannot be read: {error}")))?;
+    let metadata = file
+        .metadata()
+        .map_err(|error| unreadable(format!("cannot be read: {error}")))?;
     if metadata.is_dir() {
         return Err(unreadable("is a folder, not a component".into()));
     }
@@ -84,7 +93,10 @@ pub fn read_file(path: &Path) -> Result<Vec<u8>, Failure> {
         .read_to_end(&mut bytes)
         .map_err(|error| unreadable(format!("cannot be read: {error}")))?;
     if bytes.len() as u64 > LARGEST_FILE {
-        return Err(unreadable(format!("is larger than {} MiB", LARGEST_FILE >> 20)));
+        return Err(unreadable(format!(
+            "is larger than {} MiB",
+            LARGEST_FILE >> 20
+        )));
     }
     Ok(bytes)
 }
@@ -98,11 +110,19 @@ pub fn check_pin(digest: [u8; 32], pin: Option<[u8; 32]>) -> Result<(), Failure>
     match pin {
         Some(pin) if pin != digest => Err(Failure::new(
             FailureKind::DigestMismatch,
-            format!("its SHA-256 is {}, and `sha256` pins {}", hex::encode(digest), hex::encode(pin)),
+            format!(
+                "its SHA-256 is {}, and `sha256` pins {}",
+                hex::encode(digest),
+                hex::encode(pin)
+            ),
         )),
         _ => Ok(()),
     }
 }
+
+/// The guests that are in use anywhere in the process, by digest: hosts that load the same bytes
+/// share what was compiled.
+static IN_USE: Mutex<BTreeMap<[u8; 32], Weak<Guest>>> = Mutex::new(BTreeMap::new());
 
 /// Checks, compiles and links a guest, away from the caller's thread. Bytes that are not the
 /// pinned ones are not compiled at all.
@@ -110,17 +130,38 @@ pub fn check_pin(digest: [u8; 32], pin: Option<[u8; 32]>) -> Result<(), Failure>
 /// # Errors
 ///
 /// A failure whose kind says what is wrong with the bytes.
-pub async fn load(bytes: Vec<u8>, pin: Option<[u8; 32]>) -> Result<Guest, Failure> {
+pub async fn load(bytes: Vec<u8>, pin: Option<[u8; 32]>) -> Result<Arc<Guest>, Failure> {
+    let digest = Sha256::digest(&bytes).into();
+    check_pin(digest, pin)?;
+    let in_use = || IN_USE.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(guest) = in_use().get(&digest).and_then(Weak::upgrade) {
+        return Ok(guest);
+    }
+    let guest = Arc::new(compile_aside(bytes, digest).await?);
+    let mut in_use = in_use();
+    in_use.retain(|_, guest| guest.strong_count() > 0);
+    in_use.insert(digest, Arc::downgrade(&guest));
+    Ok(guest)
+}
+
+async fn compile_aside(bytes: Vec<u8>, digest: [u8; 32]) -> Result<Guest, Failure> {
     let shared = Shared::get().map_err(|error| Failure::new(FailureKind::Host, error))?;
     let compiling = shared.runtime.spawn_blocking(move || {
         // Code generators have been known to panic on odd input; that is the guest's failure.
-        std::panic::catch_unwind(AssertUnwindSafe(|| compile(shared, &bytes, pin))).unwrap_or_else(|_| {
-            Err(Failure::new(FailureKind::ComponentInvalid, "the compiler failed on it"))
-        })
+        std::panic::catch_unwind(AssertUnwindSafe(|| compile(shared, &bytes, digest)))
+            .unwrap_or_else(|_| {
+                Err(Failure::new(
+                    FailureKind::ComponentInvalid,
+                    "the compiler failed on it",
+                ))
+            })
     });
     match tokio::time::timeout(COMPILE_TIMEOUT, compiling).await {
         Ok(Ok(loaded)) => loaded,
-        Ok(Err(error)) => Err(Failure::new(FailureKind::Host, format!("compiling was cut off: {error}"))),
+        Ok(Err(error)) => Err(Failure::new(
+            FailureKind::Host,
+            format!("compiling was cut off: {error}"),
+        )),
         Err(_) => Err(Failure::new(
             FailureKind::ComponentInvalid,
             format!("it was not compiled within {} s", COMPILE_TIMEOUT.as_secs()),
@@ -128,17 +169,21 @@ pub async fn load(bytes: Vec<u8>, pin: Option<[u8; 32]>) -> Result<Guest, Failur
     }
 }
 
-fn compile(shared: &Shared, bytes: &[u8], pin: Option<[u8; 32]>) -> Result<Guest, Failure> {
-    let digest = Sha256::digest(bytes).into();
-    check_pin(digest, pin)?;
+fn compile(shared: &Shared, bytes: &[u8], digest: [u8; 32]) -> Result<Guest, Failure> {
     let shape = shape::read(bytes)?;
     shape.check()?;
     let invalid = |error: wasmtime::Error| {
-        Failure::new(FailureKind::ComponentInvalid, text::one_line(&format!("{error:#}"), 500))
+        Failure::new(
+            FailureKind::ComponentInvalid,
+            text::one_line(&format!("{error:#}"), 500),
+        )
     };
     // The names are known to be offered; what can still differ is their type.
     let unlinkable = |error: wasmtime::Error| {
-        Failure::new(FailureKind::UnknownImport, text::one_line(&format!("{error:#}"), 500))
+        Failure::new(
+            FailureKind::UnknownImport,
+            text::one_line(&format!("{error:#}"), 500),
+        )
     };
     let code = match shape.kind {
         Kind::Component => {
@@ -147,7 +192,10 @@ fn compile(shared: &Shared, bytes: &[u8], pin: Option<[u8; 32]>) -> Result<Guest
             p2::add_to_linker_async(&mut linker).map_err(host_fault)?;
             let instance = linker.instantiate_pre(&component).map_err(unlinkable)?;
             Code::Component(CommandPre::new(instance).map_err(|error| {
-                Failure::new(FailureKind::MissingExport, text::one_line(&format!("{error:#}"), 500))
+                Failure::new(
+                    FailureKind::MissingExport,
+                    text::one_line(&format!("{error:#}"), 500),
+                )
             })?)
         }
         Kind::Module => {
@@ -157,14 +205,20 @@ fn compile(shared: &Shared, bytes: &[u8], pin: Option<[u8; 32]>) -> Result<Guest
             // wasmtime's own refuses codes from 126 on, which commands do use.
             linker.allow_shadowing(true);
             linker
-                .func_wrap("wasi_snapshot_preview1", "proc_exit", |code: i32| -> wasmtime::Result<()> {
-                    Err(I32Exit(code).into())
-                })
+                .func_wrap(
+                    "wasi_snapshot_preview1",
+                    "proc_exit",
+                    |code: i32| -> wasmtime::Result<()> { Err(I32Exit(code).into()) },
+                )
                 .map_err(host_fault)?;
             Code::Module(linker.instantiate_pre(&module).map_err(unlinkable)?)
         }
     };
-    Ok(Guest { code, digest, shape })
+    Ok(Guest {
+        code,
+        digest,
+        shape,
+    })
 }
 
 fn host_fault(error: wasmtime::Error) -> Failure {

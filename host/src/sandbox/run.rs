@@ -12,10 +12,10 @@ use wasmtime_wasi::p2::pipe::MemoryInputPipe;
 use wasmtime_wasi::{I32Exit, WasiCtx, WasiCtxBuilder, WasiCtxView, WasiView};
 
 use super::engine::Shared;
+use super::grants;
 use super::limits::Meter;
 use super::load::{Code, Guest};
 use super::stdio::CappedOutput;
-use super::grants;
 use crate::config::{Component, Limits};
 use crate::outcome::{End, Failure, FailureKind, Outcome, Usage};
 use crate::text;
@@ -59,7 +59,10 @@ pub(super) struct ComponentState {
 
 impl WasiView for ComponentState {
     fn ctx(&mut self) -> WasiCtxView<'_> {
-        WasiCtxView { ctx: &mut self.wasi, table: &mut self.table }
+        WasiCtxView {
+            ctx: &mut self.wasi,
+            table: &mut self.table,
+        }
     }
 }
 
@@ -122,7 +125,10 @@ pub async fn run(guest: std::sync::Arc<Guest>, request: Request<'_>) -> Outcome 
             (end, Some(ended.fuel), Some(ended.memory_peak))
         }
         Ok(Err(error)) => {
-            let failure = Failure::new(FailureKind::Host, format!("the guest's thread ended: {error}"));
+            let failure = Failure::new(
+                FailureKind::Host,
+                format!("the guest's thread ended: {error}"),
+            );
             (End::Failed(failure), None, None)
         }
         Err(_) => (End::Failed(timed_out()), None, None),
@@ -138,15 +144,26 @@ pub async fn run(guest: std::sync::Arc<Guest>, request: Request<'_>) -> Outcome 
         }),
         end => end,
     };
-    let usage = Usage { elapsed, fuel, memory_peak };
-    Outcome { end, stdout, stderr: stderr.take(), usage }
+    let usage = Usage {
+        elapsed,
+        fuel,
+        memory_peak,
+    };
+    Outcome {
+        end,
+        stdout,
+        stderr: stderr.take(),
+        usage,
+    }
 }
 
 /// A guest that was refused memory and then exits without a word has most likely not read its
 /// event to the end: that is a failure that names the limit, never an opinion.
 fn held_to_its_memory(end: End, stdout_bytes: u64, asked: u64, allowed: u64) -> End {
     match end {
-        End::Exited(code) if code != 2 && stdout_bytes == 0 => End::Failed(out_of_memory(asked, allowed)),
+        End::Exited(code) if code != 2 && stdout_bytes == 0 => {
+            End::Failed(out_of_memory(asked, allowed))
+        }
         end => end,
     }
 }
@@ -165,7 +182,11 @@ impl Drop for AbortOnDrop {
     }
 }
 
-fn context(request: &Request<'_>, stdout: &CappedOutput, stderr: &CappedOutput) -> Result<WasiCtxBuilder, Failure> {
+fn context(
+    request: &Request<'_>,
+    stdout: &CappedOutput,
+    stderr: &CappedOutput,
+) -> Result<WasiCtxBuilder, Failure> {
     let mut context = WasiCtxBuilder::new();
     context
         .stdin(MemoryInputPipe::new(request.payload.clone()))
@@ -177,7 +198,11 @@ fn context(request: &Request<'_>, stdout: &CappedOutput, stderr: &CappedOutput) 
     if let Some(config) = &request.component.config {
         context.env("HOOKCELL_CONFIG", config);
     }
-    grants::apply(&request.component.permissions, request.workspace, &mut context)?;
+    grants::apply(
+        &request.component.permissions,
+        request.workspace,
+        &mut context,
+    )?;
     Ok(context)
 }
 
@@ -201,7 +226,11 @@ async fn run_here(
         Code::Component(command) => {
             let mut table = ResourceTable::new();
             table.set_max_capacity(RESOURCES);
-            let state = ComponentState { wasi: context.build(), table, meter };
+            let state = ComponentState {
+                wasi: context.build(),
+                table,
+                meter,
+            };
             let mut store = armed(engine, state, purse, deadline);
             let ended = tokio::time::timeout_at(deadline.into(), async {
                 let instance = command.instantiate_async(&mut store).await?;
@@ -214,7 +243,10 @@ async fn run_here(
             conclude(store, ended, purse, &limits)
         }
         Code::Module(instance) => {
-            let state = ModuleState { wasi: context.build_p1(), meter };
+            let state = ModuleState {
+                wasi: context.build_p1(),
+                meter,
+            };
             let mut store = armed(engine, state, purse, deadline);
             let ended = tokio::time::timeout_at(deadline.into(), async {
                 let instance = instance.instantiate_async(&mut store).await?;
@@ -241,7 +273,11 @@ fn armed<T: State>(engine: &Engine, state: T, purse: u64, deadline: Instant) -> 
     store.set_epoch_deadline(1);
     // Counting ticks would be late under load: at each tick the real clock is asked.
     store.epoch_deadline_callback(move |_| {
-        if Instant::now() >= deadline { Ok(UpdateDeadline::Interrupt) } else { Ok(UpdateDeadline::Yield(1)) }
+        if Instant::now() >= deadline {
+            Ok(UpdateDeadline::Interrupt)
+        } else {
+            Ok(UpdateDeadline::Yield(1))
+        }
     });
     store
 }
@@ -256,7 +292,12 @@ fn conclude<T: State>(mut store: Store<T>, ended: Finished, purse: u64, limits: 
         Ok(Err(error)) => classify(&error, meter, fuel, limits),
         Err(_) => End::Failed(timed_out()),
     };
-    Ended { end, fuel, memory_peak: meter.peak(), refused: meter.refused() }
+    Ended {
+        end,
+        fuel,
+        memory_peak: meter.peak(),
+        refused: meter.refused(),
+    }
 }
 
 /// What an error of the engine means. Limits are told by the state they leave, not by texts.
@@ -268,7 +309,10 @@ fn classify(error: &wasmtime::Error, meter: &Meter, fuel: u64, limits: &Limits) 
     End::Failed(match trap {
         Some(Trap::OutOfFuel) => Failure::new(
             FailureKind::OutOfFuel,
-            format!("{fuel} fuel is used; {} are allowed (`limits.fuel`)", limits.fuel),
+            format!(
+                "{fuel} fuel is used; {} are allowed (`limits.fuel`)",
+                limits.fuel
+            ),
         ),
         Some(Trap::Interrupt) => timed_out(),
         _ => {
@@ -278,7 +322,9 @@ fn classify(error: &wasmtime::Error, meter: &Meter, fuel: u64, limits: &Limits) 
             if let Some(asked) = meter.refused_table() {
                 return End::Failed(Failure::new(
                     FailureKind::TooManyResources,
-                    format!("it asked for a table of {asked} elements, more than any hook may have"),
+                    format!(
+                        "it asked for a table of {asked} elements, more than any hook may have"
+                    ),
                 ));
             }
             let message = describe(error, trap);
@@ -295,7 +341,11 @@ fn out_of_memory(asked: u64, allowed: u64) -> Failure {
     let size = |bytes| bytesize::ByteSize::b(bytes).display().iec().to_string();
     Failure::new(
         FailureKind::OutOfMemory,
-        format!("it asked for {} of memory; {} are allowed (`limits.memory`)", size(asked), size(allowed)),
+        format!(
+            "it asked for {} of memory; {} are allowed (`limits.memory`)",
+            size(asked),
+            size(allowed)
+        ),
     )
 }
 

@@ -16,8 +16,14 @@ const PREVIEW1: &str = "wasi_snapshot_preview1";
 /// The packages of WASI 0.2 that every component may import. Files, variables and sockets are
 /// among them since language runtimes import those whether or not the hook uses them; they give
 /// nothing until it is granted.
-const OFFERED: [&str; 6] =
-    ["wasi:cli/", "wasi:io/", "wasi:clocks/", "wasi:random/", "wasi:filesystem/", "wasi:sockets/"];
+const OFFERED: [&str; 6] = [
+    "wasi:cli/",
+    "wasi:io/",
+    "wasi:clocks/",
+    "wasi:random/",
+    "wasi:filesystem/",
+    "wasi:sockets/",
+];
 
 /// The two kinds of file that can be a hook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -76,7 +82,9 @@ pub fn read(bytes: &[u8]) -> Result<Shape, Failure> {
     };
     // Everything is let through here that some toolchain may produce, so that what is not
     // supported is named by what it imports; the engine has the last word.
-    let types = Validator::new_with_features(WasmFeatures::all()).validate_all(bytes).map_err(broken)?;
+    let types = Validator::new_with_features(WasmFeatures::all())
+        .validate_all(bytes)
+        .map_err(broken)?;
     let mut shape = Shape {
         kind: Kind::Module,
         imports: BTreeMap::new(),
@@ -87,14 +95,21 @@ pub fn read(bytes: &[u8]) -> Result<Shape, Failure> {
     for payload in Parser::new(0).parse_all(bytes) {
         let payload = payload.map_err(broken)?;
         match payload {
-            Payload::Version { encoding: Encoding::Component, .. } if depth == 0 => shape.kind = Kind::Component,
+            Payload::Version {
+                encoding: Encoding::Component,
+                ..
+            } if depth == 0 => shape.kind = Kind::Component,
             Payload::ModuleSection { .. } | Payload::ComponentSection { .. } => depth += 1,
             Payload::End(_) => depth -= 1,
             _ if depth > 0 => {}
             Payload::ImportSection(section) => {
                 for import in section.into_imports() {
                     let import = import.map_err(broken)?;
-                    shape.imports.entry(shown(import.module)).or_default().push(shown(import.name));
+                    shape
+                        .imports
+                        .entry(shown(import.module))
+                        .or_default()
+                        .push(shown(import.name));
                 }
             }
             Payload::ExportSection(section) => {
@@ -135,15 +150,23 @@ impl Shape {
         if let Some(name) = self.imports.keys().chain(&self.exports).find(of_wasi_0_3) {
             return Err(Failure::new(
                 FailureKind::UnsupportedWasi,
-                format!("`{name}` is of WASI 0.3, which is not offered; build the hook for WASI 0.2 (`wasm32-wasip2`)"),
+                format!(
+                    "`{name}` is of WASI 0.3, which is not offered; build the hook for WASI 0.2 (`wasm32-wasip2`)"
+                ),
             ));
         }
         let offered = |name: &str| match self.kind {
             Kind::Module => name == PREVIEW1,
-            Kind::Component => OFFERED.iter().any(|package| name.starts_with(package)) && name.contains("@0.2."),
+            Kind::Component => {
+                OFFERED.iter().any(|package| name.starts_with(package)) && name.contains("@0.2.")
+            }
         };
-        let unknown: Vec<String> =
-            self.imports.keys().filter(|name| !offered(name)).map(|name| format!("`{name}`")).collect();
+        let unknown: Vec<String> = self
+            .imports
+            .keys()
+            .filter(|name| !offered(name))
+            .map(|name| format!("`{name}`"))
+            .collect();
         if !unknown.is_empty() {
             let offer = match self.kind {
                 Kind::Module => format!("a module may import `{PREVIEW1}`"),
@@ -153,12 +176,20 @@ impl Shape {
             };
             return Err(Failure::new(
                 FailureKind::UnknownImport,
-                format!("it imports {}, which is not offered; {offer}", unknown.join(", ")),
+                format!(
+                    "it imports {}, which is not offered; {offer}",
+                    unknown.join(", ")
+                ),
             ));
         }
         let has = |name: &str| self.exports.iter().any(|export| export == name);
         match self.kind {
-            Kind::Component if !self.exports.iter().any(|name| name.starts_with("wasi:cli/run@0.2.")) => {
+            Kind::Component
+                if !self
+                    .exports
+                    .iter()
+                    .any(|name| name.starts_with("wasi:cli/run@0.2.")) =>
+            {
                 Err(Failure::new(
                     FailureKind::MissingExport,
                     "it does not export `wasi:cli/run`; a hook is a component of the `wasi:cli/command` world",
@@ -187,8 +218,12 @@ fn shown(name: &str) -> String {
 
 /// The functions of an imported interface.
 fn functions(types: &Types, name: &str) -> Vec<String> {
-    let Some(item) = types.component_item_for_import(name) else { return Vec::new() };
-    let ComponentEntityType::Instance(instance) = item.ty else { return Vec::new() };
+    let Some(item) = types.component_item_for_import(name) else {
+        return Vec::new();
+    };
+    let ComponentEntityType::Instance(instance) = item.ty else {
+        return Vec::new();
+    };
     types[instance]
         .exports
         .iter()
@@ -221,10 +256,14 @@ fn what_else(bytes: &[u8]) -> Option<String> {
     } else if b"\0asm".starts_with(bytes) {
         "not valid WebAssembly: the file is cut off in its first 4 bytes".to_owned()
     } else if bytes.starts_with(b"\x7fELF") {
-        "this is machine code; a precompiled component is never accepted, only its .wasm file".to_owned()
+        "this is machine code; a precompiled component is never accepted, only its .wasm file"
+            .to_owned()
     } else if bytes.starts_with(b"#!") {
         "this is a script; use it as `\"command\"`".to_owned()
-    } else if head.starts_with(b"(module") || head.starts_with(b"(component") || head.starts_with(b";;") {
+    } else if head.starts_with(b"(module")
+        || head.starts_with(b"(component")
+        || head.starts_with(b";;")
+    {
         "this is WebAssembly text; translate it into a .wasm file first".to_owned()
     } else {
         "this is not WebAssembly: a .wasm file begins with the bytes 00 61 73 6d".to_owned()

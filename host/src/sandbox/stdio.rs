@@ -25,7 +25,10 @@ pub(super) struct CappedOutput {
 impl CappedOutput {
     /// A stream that keeps `cap` bytes.
     pub(super) fn new(cap: usize) -> Self {
-        Self { cap, captured: Arc::default() }
+        Self {
+            cap,
+            captured: Arc::default(),
+        }
     }
 
     /// What was written so far, taken out of the stream.
@@ -37,7 +40,9 @@ impl CappedOutput {
         let mut captured = self.captured.lock().unwrap_or_else(PoisonError::into_inner);
         captured.total += bytes.len() as u64;
         let room = self.cap - captured.bytes.len();
-        captured.bytes.extend_from_slice(&bytes[..bytes.len().min(room)]);
+        captured
+            .bytes
+            .extend_from_slice(&bytes[..bytes.len().min(room)]);
     }
 }
 
@@ -78,7 +83,11 @@ impl Pollable for CappedOutput {
 }
 
 impl AsyncWrite for CappedOutput {
-    fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
         self.push(bytes);
         Poll::Ready(Ok(bytes.len()))
     }

@@ -34,26 +34,41 @@ pub(super) fn run(arguments: &Arguments, stdout: &mut dyn Write) -> Result<u8, P
         stdout.write_all(HOOKS.as_bytes())?;
         return Ok(0);
     }
-    let folder = tempfile::tempdir()
-        .map_err(|error| Problem::new(format!("there is no temporary folder to work in: {error}")))?;
-    prepare(folder.path()).map_err(|error| Problem::new(format!("the demo's files cannot be written: {error}")))?;
-    let configuration = Configuration::parse(HOOKS.as_bytes(), Path::new("hooks.json"), Dialect::Claude)
-        .map_err(Problem::new)?;
-    let host = Host::builder().project(folder.path()).configuration(configuration).build();
+    let folder = tempfile::tempdir().map_err(|error| {
+        Problem::new(format!("there is no temporary folder to work in: {error}"))
+    })?;
+    prepare(folder.path())
+        .map_err(|error| Problem::new(format!("the demo's files cannot be written: {error}")))?;
+    let configuration =
+        Configuration::parse(HOOKS.as_bytes(), Path::new("hooks.json"), Dialect::Claude)
+            .map_err(Problem::new)?;
+    let host = Host::builder()
+        .project(folder.path())
+        .configuration(configuration)
+        .build();
     let runtime = super::runtime()?;
     if let Some((hook, failure)) = runtime.block_on(host.prepare()).first() {
-        return Err(Problem::new(format!("the embedded component `{}` does not load: {failure}", hook.label)));
+        return Err(Problem::new(format!(
+            "the embedded component `{}` does not load: {failure}",
+            hook.label
+        )));
     }
     let mut table = Table::new();
     table
         .load_style(comfy_table::presets::UTF8_FULL_CONDENSED)
         .set_content_arrangement(ContentArrangement::Dynamic)
-        .set_header(["event", "decision", "hook", "verdict", "why", "time", "fuel"]);
+        .set_header([
+            "event", "decision", "hook", "verdict", "why", "time", "fuel",
+        ]);
     for (title, event) in events(folder.path()) {
         let event = Event::parse(event.to_string(), None).map_err(Problem::new)?;
         let decision = runtime.block_on(host.dispatch(&event));
         for (index, record) in decision.records.iter().enumerate() {
-            let (title, decided) = if index == 0 { (title, decided(&decision)) } else { ("", "") };
+            let (title, decided) = if index == 0 {
+                (title, decided(&decision))
+            } else {
+                ("", "")
+            };
             table.add_row([
                 Cell::new(title),
                 Cell::new(decided),
@@ -61,12 +76,19 @@ pub(super) fn run(arguments: &Arguments, stdout: &mut dyn Write) -> Result<u8, P
                 Cell::new(verdict(&decision, record)),
                 Cell::new(why(&decision, record)),
                 Cell::new(milliseconds(record.elapsed_microseconds)),
-                Cell::new(record.fuel.map_or_else(|| "–".to_owned(), |fuel| fuel.to_string())),
+                Cell::new(
+                    record
+                        .fuel
+                        .map_or_else(|| "–".to_owned(), |fuel| fuel.to_string()),
+                ),
             ]);
         }
     }
     writeln!(stdout, "{table}")?;
-    writeln!(stdout, "One hooks.json decided all of it; `hookcell demo --show` prints it.")?;
+    writeln!(
+        stdout,
+        "One hooks.json decided all of it; `hookcell demo --show` prints it."
+    )?;
     Ok(0)
 }
 
@@ -76,7 +98,10 @@ fn prepare(folder: &Path) -> std::io::Result<()> {
     let git = folder.join(".git");
     std::fs::create_dir_all(git.join("refs/heads"))?;
     std::fs::write(git.join("HEAD"), "ref: refs/heads/main\n")?;
-    std::fs::write(git.join("refs/heads/main"), "4b825dc642cb6eb9a060e54bf8d69288fbee4904\n")
+    std::fs::write(
+        git.join("refs/heads/main"),
+        "4b825dc642cb6eb9a060e54bf8d69288fbee4904\n",
+    )
 }
 
 fn events(folder: &Path) -> [(&'static str, Value); 6] {
@@ -85,9 +110,18 @@ fn events(folder: &Path) -> [(&'static str, Value); 6] {
                "tool_name": name, "tool_input": input})
     };
     [
-        ("Bash: cargo test", tool("Bash", json!({"command": "cargo test"}))),
-        ("Bash: sudo rm -fr /", tool("Bash", json!({"command": "cd /tmp && sudo rm -fr /"}))),
-        ("Bash: git push --force", tool("Bash", json!({"command": "git push --force"}))),
+        (
+            "Bash: cargo test",
+            tool("Bash", json!({"command": "cargo test"})),
+        ),
+        (
+            "Bash: sudo rm -fr /",
+            tool("Bash", json!({"command": "cd /tmp && sudo rm -fr /"})),
+        ),
+        (
+            "Bash: git push --force",
+            tool("Bash", json!({"command": "git push --force"})),
+        ),
         (
             "prompt: what changed?",
             json!({"hook_event_name": "UserPromptSubmit", "session_id": "demo", "cwd": folder, "prompt": "what changed?"}),
