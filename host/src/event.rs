@@ -434,6 +434,16 @@ mod tests {
     }
 
     #[test]
+    fn whatever_a_matcher_may_look_at_is_kept() {
+        for (event, field) in crate::select::EVENTS {
+            assert!(
+                field.is_none_or(|field| KEPT_FIELDS.contains(&field)),
+                "{event}"
+            );
+        }
+    }
+
+    #[test]
     fn pythons_numbers_are_walked_over() {
         let payload =
             r#"{"event":"tool.use","x":[NaN,Infinity,-Infinity],"tool_name":"NaN \"Infinity\\"}"#;

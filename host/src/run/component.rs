@@ -46,11 +46,11 @@ impl Guests {
 }
 
 async fn load(source: ComponentSource, pin: Option<[u8; 32]>) -> Result<Arc<Guest>, Failure> {
-    let bytes = match source {
-        ComponentSource::Builtin(name) => builtin::bytes(&name)?.to_vec(),
-        ComponentSource::File(path) => sandbox::read_file(&path)?,
+    let read = move || match source {
+        ComponentSource::Builtin(name) => builtin::bytes(&name).map(<[u8]>::to_vec),
+        ComponentSource::File(path) => sandbox::read_file(&path),
     };
-    sandbox::load(bytes, pin).await
+    sandbox::load(read, pin).await
 }
 
 /// Runs a component hook once.

@@ -124,49 +124,53 @@ pub fn check_pin(digest: [u8; 32], pin: Option<[u8; 32]>) -> Result<(), Failure>
 /// share what was compiled.
 static IN_USE: Mutex<BTreeMap<[u8; 32], Weak<Guest>>> = Mutex::new(BTreeMap::new());
 
-/// Checks, compiles and links a guest, away from the caller's thread. Bytes that are not the
-/// pinned ones are not compiled at all.
+/// Reads a guest's bytes, checks, compiles and links them, all away from the caller's thread.
+/// Bytes that are not the pinned ones are not compiled at all.
 ///
 /// # Errors
 ///
-/// A failure whose kind says what is wrong with the bytes.
-pub async fn load(bytes: Vec<u8>, pin: Option<[u8; 32]>) -> Result<Arc<Guest>, Failure> {
-    let digest = Sha256::digest(&bytes).into();
-    check_pin(digest, pin)?;
-    let in_use = || IN_USE.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(guest) = in_use().get(&digest).and_then(Weak::upgrade) {
-        return Ok(guest);
-    }
-    let guest = Arc::new(compile_aside(bytes, digest).await?);
-    let mut in_use = in_use();
-    in_use.retain(|_, guest| guest.strong_count() > 0);
-    in_use.insert(digest, Arc::downgrade(&guest));
-    Ok(guest)
-}
-
-async fn compile_aside(bytes: Vec<u8>, digest: [u8; 32]) -> Result<Guest, Failure> {
+/// That of `read`, or a failure whose kind says what is wrong with the bytes.
+pub async fn load(
+    read: impl FnOnce() -> Result<Vec<u8>, Failure> + Send + 'static,
+    pin: Option<[u8; 32]>,
+) -> Result<Arc<Guest>, Failure> {
     let shared = Shared::get().map_err(|error| Failure::new(FailureKind::Host, error))?;
-    let compiling = shared.runtime.spawn_blocking(move || {
-        // Code generators have been known to panic on odd input; that is the guest's failure.
-        std::panic::catch_unwind(AssertUnwindSafe(|| compile(shared, &bytes, digest)))
-            .unwrap_or_else(|_| {
-                Err(Failure::new(
-                    FailureKind::ComponentInvalid,
-                    "the compiler failed on it",
-                ))
-            })
-    });
-    match tokio::time::timeout(COMPILE_TIMEOUT, compiling).await {
+    let loading = shared
+        .runtime
+        .spawn_blocking(move || load_here(shared, &read()?, pin));
+    match tokio::time::timeout(COMPILE_TIMEOUT, loading).await {
         Ok(Ok(loaded)) => loaded,
         Ok(Err(error)) => Err(Failure::new(
             FailureKind::Host,
-            format!("compiling was cut off: {error}"),
+            format!("loading was cut off: {error}"),
         )),
         Err(_) => Err(Failure::new(
             FailureKind::ComponentInvalid,
             format!("it was not compiled within {} s", COMPILE_TIMEOUT.as_secs()),
         )),
     }
+}
+
+fn load_here(shared: &Shared, bytes: &[u8], pin: Option<[u8; 32]>) -> Result<Arc<Guest>, Failure> {
+    let digest = Sha256::digest(bytes).into();
+    check_pin(digest, pin)?;
+    let in_use = || IN_USE.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(guest) = in_use().get(&digest).and_then(Weak::upgrade) {
+        return Ok(guest);
+    }
+    // Code generators have been known to panic on odd input; that is the guest's failure.
+    let compiled = std::panic::catch_unwind(AssertUnwindSafe(|| compile(shared, bytes, digest)))
+        .unwrap_or_else(|_| {
+            Err(Failure::new(
+                FailureKind::ComponentInvalid,
+                "the compiler failed on it",
+            ))
+        });
+    let guest = Arc::new(compiled?);
+    let mut in_use = in_use();
+    in_use.retain(|_, guest| guest.strong_count() > 0);
+    in_use.insert(digest, Arc::downgrade(&guest));
+    Ok(guest)
 }
 
 fn compile(shared: &Shared, bytes: &[u8], digest: [u8; 32]) -> Result<Guest, Failure> {
