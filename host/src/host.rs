@@ -13,6 +13,7 @@ use crate::dialect::{Dialect, Order};
 use crate::event::Event;
 use crate::merge::{Decision, merge};
 use crate::outcome::{Failure, FailureKind, Outcome};
+use crate::program::Program;
 use crate::record::Record;
 use crate::run;
 use crate::run::component::Guests;
@@ -59,6 +60,7 @@ struct Inner {
     configurations: Vec<Configuration>,
     project: PathBuf,
     guests: Guests,
+    program: Program,
 }
 
 /// Makes a [`Host`].
@@ -66,9 +68,20 @@ struct Inner {
 pub struct HostBuilder {
     configurations: Vec<Configuration>,
     project: Option<PathBuf>,
+    program: Program,
 }
 
 impl HostBuilder {
+    /// The hookcell program, which the host starts to compile components, and to confine commands
+    /// that have a `sandbox`: neither is done in the embedder's own process. Default: the one that
+    /// the variable `HOOKCELL_PROGRAM` names, the running program if it is hookcell itself, one
+    /// beside it, or the first on `PATH`. It must be of this crate's version.
+    #[must_use]
+    pub fn program(mut self, path: impl Into<PathBuf>) -> Self {
+        self.program = Program::at(path);
+        self
+    }
+
     /// The project's folder: the value of `CLAUDE_PROJECT_DIR` for commands, what `${workspace}`
     /// means in grants, and where a hook runs whose event names no `cwd`. Default: the current
     /// folder.
@@ -118,7 +131,8 @@ impl HostBuilder {
             inner: Arc::new(Inner {
                 configurations: self.configurations,
                 project,
-                guests: Guests::default(),
+                guests: Guests::new(self.program.clone()),
+                program: self.program,
             }),
         }
     }
@@ -306,6 +320,7 @@ impl Inner {
                     project_dir: &self.project,
                     working_dir,
                     timeout: hook.timeout,
+                    program: &self.program,
                 };
                 run::command::run(command, &context).await
             }

@@ -20,6 +20,8 @@ use clap::{Parser, Subcommand};
 
 use problem::Problem;
 
+use crate::program::Program;
+
 /// Runs the hooks of AI agents: shell commands and sandboxed WASI components, from one hooks.json.
 #[derive(Debug, Parser)]
 #[command(name = "hookcell", version, max_term_width = 100, after_help = AFTER_HELP)]
@@ -49,6 +51,7 @@ enum Command {
 
 /// Runs the program with the process's arguments.
 pub fn main() -> ExitCode {
+    Program::is_running();
     ExitCode::from(run_with(
         std::env::args_os(),
         &mut anstream::stdout(),

@@ -8,13 +8,18 @@
 //! against a monotonic deadline and bounds computing time, and dropping the future ends a guest
 //! that is asleep in a host call. A store is used for one event and thrown away.
 
+mod denials;
 mod engine;
 mod grants;
 mod limits;
+mod link;
 mod load;
 mod run;
 pub mod shape;
 mod stdio;
+mod store;
 
-pub use load::{Guest, LARGEST_FILE, check_pin, load, read_file};
+pub use link::Offer;
+pub(crate) use load::load;
+pub use load::{Guest, LARGEST_FILE, check_pin, read_file};
 pub use run::{Request, run};

@@ -7,15 +7,17 @@ use bytes::Bytes;
 use tokio::task::AbortHandle;
 use wasmtime::component::{ResourceTable, ResourceTableError};
 use wasmtime::{Engine, Store, Trap, UpdateDeadline, WasmBacktrace};
-use wasmtime_wasi::p1::WasiP1Ctx;
 use wasmtime_wasi::p2::pipe::MemoryInputPipe;
-use wasmtime_wasi::{I32Exit, WasiCtx, WasiCtxBuilder, WasiCtxView, WasiView};
+use wasmtime_wasi::{I32Exit, WasiCtxBuilder};
 
+use super::denials::Denials;
 use super::engine::Shared;
 use super::grants;
 use super::limits::Meter;
-use super::load::{Code, Guest};
+use super::link::Linked;
+use super::load::Guest;
 use super::stdio::CappedOutput;
+use super::store::{ComponentState, ModuleState, State};
 use crate::config::{Component, Limits};
 use crate::outcome::{End, Failure, FailureKind, Outcome, Usage};
 use crate::text;
@@ -51,42 +53,6 @@ pub struct Request<'a> {
     pub timeout: Duration,
 }
 
-pub(super) struct ComponentState {
-    wasi: WasiCtx,
-    table: ResourceTable,
-    meter: Meter,
-}
-
-impl WasiView for ComponentState {
-    fn ctx(&mut self) -> WasiCtxView<'_> {
-        WasiCtxView {
-            ctx: &mut self.wasi,
-            table: &mut self.table,
-        }
-    }
-}
-
-pub(super) struct ModuleState {
-    pub(super) wasi: WasiP1Ctx,
-    meter: Meter,
-}
-
-trait State: Send + 'static {
-    fn meter(&mut self) -> &mut Meter;
-}
-
-impl State for ComponentState {
-    fn meter(&mut self) -> &mut Meter {
-        &mut self.meter
-    }
-}
-
-impl State for ModuleState {
-    fn meter(&mut self) -> &mut Meter {
-        &mut self.meter
-    }
-}
-
 /// Runs a guest once, on the guests' own threads. Needs a tokio runtime with a timer.
 ///
 /// Dropping the future ends the guest at its next host call or tick of the epoch.
@@ -98,6 +64,7 @@ pub async fn run(guest: std::sync::Arc<Guest>, request: Request<'_>) -> Outcome 
     let limits = request.component.limits;
     let stdout = CappedOutput::new(limits.stdout);
     let stderr = CappedOutput::new(limits.stderr);
+    let denials = Denials::default();
     let context = match context(&request, &stdout, &stderr) {
         Ok(context) => context,
         Err(failure) => return Outcome::never_ran(failure),
@@ -154,6 +121,7 @@ pub async fn run(guest: std::sync::Arc<Guest>, request: Request<'_>) -> Outcome 
         stdout,
         stderr: stderr.take(),
         usage,
+        denied: denials.take(),
     }
 }
 
@@ -222,8 +190,8 @@ async fn run_here(
 ) -> Ended {
     let meter = Meter::new(limits.memory);
     let mut purse = limits.fuel.max(SETUP_FUEL);
-    match &guest.code {
-        Code::Component(command) => {
+    match &guest.linked {
+        Linked::Component(command) => {
             let mut table = ResourceTable::new();
             table.set_max_capacity(RESOURCES);
             let state = ComponentState {
@@ -242,7 +210,7 @@ async fn run_here(
             .await;
             conclude(store, ended, purse, &limits)
         }
-        Code::Module(instance) => {
+        Linked::Module(instance) => {
             let state = ModuleState {
                 wasi: context.build_p1(),
                 meter,

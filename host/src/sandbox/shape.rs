@@ -7,6 +7,7 @@ use wasmparser::component_types::ComponentEntityType;
 use wasmparser::types::Types;
 use wasmparser::{Encoding, ExternalKind, Parser, Payload, Validator, WasmFeatures};
 
+use super::link::Offer;
 use crate::outcome::{Failure, FailureKind};
 use crate::text;
 
@@ -140,12 +141,13 @@ pub fn read(bytes: &[u8]) -> Result<Shape, Failure> {
 
 impl Shape {
     /// Whether the guest can be a hook: what it imports is offered, and it exports what is run.
+    /// `offer` is what of the interfaces that must be granted is.
     ///
     /// # Errors
     ///
     /// [`FailureKind::UnsupportedWasi`], [`FailureKind::UnknownImport`] or
     /// [`FailureKind::MissingExport`].
-    pub fn check(&self) -> Result<(), Failure> {
+    pub fn check(&self, _offer: Offer) -> Result<(), Failure> {
         let of_wasi_0_3 = |name: &&String| name.starts_with("wasi:") && name.contains("@0.3.");
         if let Some(name) = self.imports.keys().chain(&self.exports).find(of_wasi_0_3) {
             return Err(Failure::new(
