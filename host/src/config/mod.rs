@@ -30,6 +30,7 @@ mod schema;
 mod source;
 mod values;
 
+pub(crate) use deny::{Deny, Reason};
 pub use diagnostic::{ConfigError, Diagnostic, Severity};
 pub use discover::discover;
 pub use model::{
