@@ -11,14 +11,15 @@ use crate::builtin;
 use crate::config::{Component, ComponentSource};
 use crate::outcome::{Failure, Outcome};
 use crate::program::Program;
-use crate::sandbox::{self, Guest, Offer};
+use crate::sandbox::{self, Folders, Guest, Offer};
 
-/// The guests that a host has loaded. Each file is read and compiled once, on first use, and the
+/// The guests that a host has loaded, and the folders that it has opened for them. Each file is read and compiled once, on first use, and the
 /// very bytes that were compiled are the ones whose digest a pin is held against.
 #[derive(Debug)]
 pub struct Guests {
     program: Program,
     loaded: Mutex<HashMap<(ComponentSource, Offer), Slot>>,
+    folders: Folders,
 }
 
 /// Whoever comes first loads; those who come meanwhile wait for the same guest.
@@ -30,6 +31,7 @@ impl Guests {
         Self {
             program,
             loaded: Mutex::default(),
+            folders: Folders::default(),
         }
     }
 
@@ -87,6 +89,7 @@ pub async fn run(
         name: &name,
         payload,
         workspace: project,
+        folders: &guests.folders,
         timeout,
     };
     sandbox::run(guest, request).await

@@ -4,8 +4,9 @@
 use wasmtime::component::{self, Component};
 use wasmtime::{Engine, InstancePre, Linker, Module};
 use wasmtime_wasi::p2::bindings::CommandPre;
-use wasmtime_wasi::{I32Exit, p1, p2};
+use wasmtime_wasi::{I32Exit, p2};
 
+use super::files;
 use super::load::Code;
 use super::store::{ComponentState, ModuleState};
 use crate::config::Permissions;
@@ -65,6 +66,7 @@ fn link_component(
 ) -> Result<CommandPre<ComponentState>, Failure> {
     let mut linker = component::Linker::<ComponentState>::new(engine);
     p2::add_to_linker_async(&mut linker).map_err(host_fault)?;
+    files::add_to_component_linker(&mut linker).map_err(host_fault)?;
     let instance = linker.instantiate_pre(component).map_err(unlinkable)?;
     CommandPre::new(instance).map_err(|error| {
         Failure::new(
@@ -76,7 +78,7 @@ fn link_component(
 
 fn link_module(engine: &Engine, module: &Module) -> Result<InstancePre<ModuleState>, Failure> {
     let mut linker = Linker::<ModuleState>::new(engine);
-    p1::add_to_linker_async(&mut linker, |state| &mut state.wasi).map_err(host_fault)?;
+    files::add_to_module_linker(&mut linker).map_err(host_fault)?;
     // wasmtime's own refuses codes from 126 on, which commands do use.
     linker.allow_shadowing(true);
     linker

@@ -10,6 +10,7 @@
 
 mod denials;
 mod engine;
+mod files;
 mod grants;
 mod limits;
 mod link;
@@ -19,6 +20,7 @@ pub mod shape;
 mod stdio;
 mod store;
 
+pub use files::Folders;
 pub use link::Offer;
 pub(crate) use load::load;
 pub use load::{Guest, LARGEST_FILE, check_pin, read_file};
