@@ -223,7 +223,7 @@ impl Shape {
 }
 
 fn shown(name: &str) -> String {
-    text::one_line(name, 200)
+    text::one_line(name, 200).into()
 }
 
 /// The functions of an imported interface.
