@@ -4,6 +4,7 @@
 //! and 2 for nothing but a block: a mistyped flag must not look like a decision to an agent.
 
 mod check;
+mod confine;
 mod demo;
 mod inspect;
 mod problem;
@@ -47,6 +48,8 @@ enum Command {
     Test(test::Arguments),
     Schema(schema::Arguments),
     Demo(demo::Arguments),
+    #[command(hide = true)]
+    ConfineCommand(confine::Arguments),
 }
 
 /// Runs the program with the process's arguments.
@@ -77,6 +80,7 @@ pub fn run_with(
         Command::Test(arguments) => test::run(&arguments, stdout),
         Command::Schema(arguments) => schema::run(&arguments, stdout),
         Command::Demo(arguments) => demo::run(&arguments, stdout),
+        Command::ConfineCommand(arguments) => Ok(confine::run(arguments, stderr)),
     };
     match result.and_then(|code| stdout.flush().map(|()| code).map_err(Problem::from)) {
         Ok(code) => code,
