@@ -159,6 +159,32 @@ async fn a_program_that_does_not_confine_is_a_failure_whatever_it_exits_with() {
 }
 
 #[test]
+fn check_says_what_the_kernel_cannot_do() {
+    without_landlock();
+    let folder = tempfile::tempdir().unwrap();
+    let check = |sandbox: &str| {
+        let file = folder.path().join("hooks.json");
+        std::fs::write(
+            &file,
+            format!(r#"{{"hooks": [{{"command": ["true"], "sandbox": {sandbox}}}]}}"#),
+        )
+        .unwrap();
+        let mut check = std::process::Command::new(env!("CARGO_BIN_EXE_hookcell"));
+        let output = check.arg("check").arg(file).output().unwrap();
+        (
+            output.status.code(),
+            String::from_utf8(output.stdout).unwrap(),
+        )
+    };
+    let (code, stdout) = check("{}");
+    assert_eq!(code, Some(1));
+    let why = "hooks.json:1:12: error: this kernel cannot limit files (Linux 5.13, with Landlock";
+    assert!(stdout.contains(why), "{stdout}");
+    let (code, stdout) = check(r#"{"bestEffort": true}"#);
+    assert_eq!(code, Some(0), "{stdout}");
+}
+
+#[test]
 fn the_subcommand_does_nothing_by_itself_and_is_not_offered() {
     let hookcell = |args: &[&str]| {
         let output = std::process::Command::new(env!("CARGO_BIN_EXE_hookcell"))

@@ -60,6 +60,43 @@ for port in (0, {granted}):
     assert_eq!(said(&bare(python(&script)), 0).await.0, "13\n13\n13\n13\n");
 }
 
+#[tokio::test]
+async fn a_granted_port_opens_no_other_way() {
+    needs_landlock!();
+    let (granted, other) = (greeter(), greeter());
+    // To connect in the call that sends, and to listen without having been bound.
+    let script = format!(
+        "import socket
+def attempt(what):
+    try:
+        print(what())
+    except OSError as error:
+        print(error.errno)
+def sent(how, port):
+    stream = socket.socket()
+    if how == 'sendto':
+        stream.sendto(b'x', socket.MSG_FASTOPEN, ('127.0.0.1', port))
+    else:
+        stream.sendmsg([b'x'], [], socket.MSG_FASTOPEN, ('127.0.0.1', port))
+    return stream.recv(5).decode()
+for how in ('sendto', 'sendmsg'):
+    for port in ({granted}, {other}):
+        attempt(lambda: sent(how, port))
+attempt(lambda: socket.socket().listen())
+stream = socket.create_connection(('127.0.0.1', {granted}))
+stream.sendmsg([b'x'])
+print(stream.recv(5).decode())
+"
+    );
+    let free = python(&script).run().await.stdout.bytes;
+    assert_eq!(
+        String::from_utf8_lossy(&free),
+        "hello\nhello\nhello\nhello\nNone\nhello\n"
+    );
+    let hook = confined(python(&script), with_ports(&[granted]));
+    assert_eq!(said(&hook, 0).await.0, "13\n13\n13\n13\n13\nhello\n");
+}
+
 /// Makes one socket of each kind, and says what came of it.
 const KINDS: &str = "import socket
 for kind in (

@@ -49,6 +49,7 @@ use crate::outcome::{Captured, End, Failure, FailureKind};
 use crate::text;
 
 pub(crate) use enter::enter;
+pub(crate) use kernel::lacking;
 pub(crate) use policy::Policy;
 use report::Report;
 

@@ -59,6 +59,15 @@ fn asked() -> Ruleset {
     Ruleset::default().set_compatibility(CompatLevel::HardRequirement)
 }
 
+fn missing() -> Vec<&'static Feature> {
+    FEATURES.iter().filter(|it| !(it.is_there)()).collect()
+}
+
+/// Why no command can be confined under this kernel, if none can.
+pub(crate) fn lacking() -> Option<String> {
+    complaint(&missing())
+}
+
 /// Gives up everything that `policy` does not grant, for good, for this process and all that it
 /// starts. Returns what the kernel cannot limit.
 ///
@@ -66,7 +75,7 @@ fn asked() -> Ruleset {
 ///
 /// Why the command must not be run.
 pub(super) fn confine(policy: &Policy) -> Result<Vec<&'static str>, String> {
-    let missing: Vec<&Feature> = FEATURES.iter().filter(|it| !(it.is_there)()).collect();
+    let missing = missing();
     if !policy.best_effort
         && let Some(message) = complaint(&missing)
     {
@@ -178,24 +187,24 @@ fn said(error: impl std::error::Error) -> String {
 mod tests {
     use super::*;
 
-    fn missing(what: &[&str]) -> Vec<&'static Feature> {
+    fn without(what: &[&str]) -> Vec<&'static Feature> {
         let is_missing = |feature: &&Feature| what.contains(&feature.what);
         FEATURES.iter().filter(is_missing).collect()
     }
 
     #[test]
     fn what_is_needed_and_missing_is_named_with_the_way_out() {
-        assert_eq!(complaint(&missing(&[])), None);
-        assert_eq!(complaint(&missing(&["signals to other processes"])), None);
+        assert_eq!(complaint(&without(&[])), None);
+        assert_eq!(complaint(&without(&["signals to other processes"])), None);
         assert_eq!(
-            complaint(&missing(&["TCP ports", "signals to other processes"])).as_deref(),
+            complaint(&without(&["TCP ports", "signals to other processes"])).as_deref(),
             Some(
                 "this kernel cannot limit TCP ports (Linux 6.7); to run it with what protection \
                  there is, write `\"bestEffort\": true` in `sandbox`"
             )
         );
         assert_eq!(
-            complaint(&missing(&["files", "the truncation of files", "TCP ports"])).as_deref(),
+            complaint(&without(&["files", "the truncation of files", "TCP ports"])).as_deref(),
             Some(
                 "this kernel cannot limit files (Linux 5.13, with Landlock enabled), the truncation \
                  of files (Linux 6.2), TCP ports (Linux 6.7); to run it with what protection there \
