@@ -188,6 +188,7 @@ fn every_cell_as_a_pure_function() {
                 stderr: Captured::whole(STDERR),
                 usage: Usage::default(),
                 denied: Vec::new(),
+                not_enforced: Vec::new(),
             };
             let verdict = judge(Contract::Claude, "PreToolUse", &outcome, false);
             assert_eq!(
@@ -295,6 +296,7 @@ fn exited(code: i32, stdout: &str) -> Outcome {
         stderr: Captured::whole(""),
         usage: Usage::default(),
         denied: Vec::new(),
+        not_enforced: Vec::new(),
     }
 }
 

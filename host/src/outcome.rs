@@ -23,6 +23,8 @@ pub struct Outcome {
     pub usage: Usage,
     /// What the hook tried and was not granted, in the order of the first try.
     pub denied: Vec<Denied>,
+    /// What a command's `sandbox` is to limit and this kernel cannot, in plain words.
+    pub not_enforced: Vec<String>,
 }
 
 impl Outcome {
@@ -34,6 +36,7 @@ impl Outcome {
             stderr: Captured::default(),
             usage: Usage::default(),
             denied: Vec::new(),
+            not_enforced: Vec::new(),
         }
     }
 }
@@ -153,7 +156,8 @@ pub enum FailureKind {
     MissingExport,
     /// A granted folder is missing, or is not a folder; or what was granted cannot be provided.
     GrantUnavailable,
-    /// The kernel cannot enforce a command's `sandbox`.
+    /// The kernel cannot enforce a command's `sandbox`, or there is no hookcell program to have it
+    /// enforced.
     SandboxUnavailable,
     /// The hook was still running at its `timeout`.
     TimedOut,

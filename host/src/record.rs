@@ -37,6 +37,8 @@ pub struct Record {
     pub memory_peak: Option<u64>,
     /// What it tried and was not granted, with the lines that would grant it.
     pub denied: Vec<Denied>,
+    /// What a command's `sandbox` is to limit and this kernel cannot, in plain words.
+    pub not_enforced: Vec<String>,
     /// The head of standard output: at most 10,000 characters, those that act written out.
     pub stdout: Text,
     /// How many bytes it wrote to standard output.
@@ -74,6 +76,7 @@ impl Record {
             fuel: outcome.usage.fuel,
             memory_peak: outcome.usage.memory_peak,
             denied: outcome.denied.clone(),
+            not_enforced: outcome.not_enforced.clone(),
             stdout: text::from_bytes(&outcome.stdout.bytes),
             stdout_bytes: outcome.stdout.total,
             stderr: text::from_bytes(&outcome.stderr.bytes),

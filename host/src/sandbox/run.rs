@@ -140,6 +140,7 @@ pub async fn run(guest: std::sync::Arc<Guest>, request: Request<'_>) -> Outcome 
         stderr: stderr.take(),
         usage,
         denied: denials.take(),
+        not_enforced: Vec::new(),
     }
 }
 
