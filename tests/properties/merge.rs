@@ -109,6 +109,7 @@ fn says() -> impl Strategy<Value = Vec<String>> {
 
 fn host(entries: &[Value]) -> Host {
     Host::builder()
+        .program(env!("CARGO_BIN_EXE_hookcell"))
         .configuration_text(&json!({"hooks": {"PreToolUse": [{"hooks": entries}]}}).to_string())
         .unwrap()
         .build()
