@@ -15,5 +15,6 @@ mod generate;
 mod matcher;
 #[path = "properties/merge.rs"]
 mod merge;
+mod support;
 #[path = "properties/text.rs"]
 mod text;

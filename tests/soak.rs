@@ -6,6 +6,8 @@
     reason = "a test says what it expects by panicking, and this one is watched"
 )]
 
+mod support;
+
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -287,8 +289,7 @@ async fn memory_descriptors_and_threads_stay_flat_over_many_events() {
         .iter()
         .map(|kind| json!({"matcher": kind.tool, "hooks": kind.hooks}))
         .collect();
-    let host = Host::builder()
-        .program(env!("CARGO_BIN_EXE_hookcell"))
+    let host = support::builder()
         .configuration_text(&json!({"hooks": {"PreToolUse": groups}}).to_string())
         .unwrap()
         .build();

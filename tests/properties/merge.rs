@@ -10,6 +10,7 @@ use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
 
 use crate::generate::{end, outcome};
+use crate::support;
 
 fn verdict() -> impl Strategy<Value = Verdict> {
     (outcome(end()), any::<bool>())
@@ -108,8 +109,7 @@ fn says() -> impl Strategy<Value = Vec<String>> {
 }
 
 fn host(entries: &[Value]) -> Host {
-    Host::builder()
-        .program(env!("CARGO_BIN_EXE_hookcell"))
+    support::builder()
         .configuration_text(&json!({"hooks": {"PreToolUse": [{"hooks": entries}]}}).to_string())
         .unwrap()
         .build()

@@ -28,7 +28,7 @@ struct Target {
 }
 
 /// Those with the longest inputs first, so that the last to start is not the last by far.
-const TARGETS: [Target; 7] = [
+const TARGETS: [Target; 8] = [
     Target {
         name: "component",
         longest: 4096,
@@ -52,6 +52,10 @@ const TARGETS: [Target; 7] = [
     Target {
         name: "sanitiser",
         longest: 1024,
+    },
+    Target {
+        name: "cache_entry",
+        longest: 2048,
     },
     Target {
         name: "matcher",

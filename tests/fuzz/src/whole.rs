@@ -35,6 +35,7 @@ pub fn assert_one_record(guest: &[u8]) {
         "config": {"a": [1, "two"]},
     }]}]}});
     let host = Host::builder()
+        .no_cache()
         .configuration_text(&configuration.to_string())
         .expect("a valid configuration")
         .build();

@@ -7,8 +7,8 @@ use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: (u8, u8, &[u8])| {
     let (repeat, longest, bytes) = input;
-    // Long texts are where the bounds are.
-    let bytes = bytes.repeat(1 + usize::from(repeat));
+    // Some long texts, since they are where the bounds are.
+    let bytes = bytes.repeat(1 + usize::from(repeat.saturating_sub(200)));
     let text = String::from_utf8_lossy(&bytes);
     let longest = usize::from(longest);
 
