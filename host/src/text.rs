@@ -131,33 +131,31 @@ impl PartialEq<&str> for Text {
 
 /// `bytes` as text of at most [`LONGEST`] characters; line breaks and tabs stay.
 pub fn from_bytes(bytes: &[u8]) -> Text {
-    // A character is at most four bytes: what lies behind cannot be among the first `LONGEST`.
-    let head = &bytes[..bytes.len().min(LONGEST * 4 + 4)];
-    let text = String::from_utf8_lossy(head);
-    let mut shown = several_lines(&text, LONGEST);
-    if head.len() < bytes.len() && text.chars().count() <= LONGEST {
-        shown.0.push('…');
-    }
-    shown
+    // One replacement for each odd sequence, as `from_utf8_lossy` has it, and no further than the
+    // text is shown.
+    let chars = bytes.utf8_chunks().flat_map(|chunk| {
+        let odd = (!chunk.invalid().is_empty()).then_some(char::REPLACEMENT_CHARACTER);
+        chunk.valid().chars().chain(odd)
+    });
+    escape(chars, LONGEST, |c| matches!(c, '\n' | '\t'))
 }
 
 /// `text`, with at most `longest` characters; line breaks and tabs stay.
 pub fn several_lines(text: &str, longest: usize) -> Text {
-    escape(text, longest, |c| matches!(c, '\n' | '\t'))
+    escape(text.chars(), longest, |c| matches!(c, '\n' | '\t'))
 }
 
 /// `text` on one line, with at most `longest` characters.
 pub fn one_line(text: &str, longest: usize) -> Text {
-    escape(text, longest, |_| false)
+    escape(text.chars(), longest, |_| false)
 }
 
-fn escape(text: &str, longest: usize, keep: impl Fn(char) -> bool) -> Text {
-    let mut shown = String::with_capacity(text.len().min(longest));
-    for (index, c) in text.chars().enumerate() {
-        if index == longest {
-            shown.push('…');
-            break;
-        }
+/// What is written out counts as long as it is then. The mark of a cut comes on top.
+fn escape(chars: impl Iterator<Item = char>, longest: usize, keep: impl Fn(char) -> bool) -> Text {
+    let mut shown = String::new();
+    let mut room = longest;
+    for c in chars {
+        let start = shown.len();
         match c {
             _ if keep(c) => shown.push(c),
             '\n' => shown.push_str("\\n"),
@@ -169,6 +167,13 @@ fn escape(text: &str, longest: usize, keep: impl Fn(char) -> bool) -> Text {
             }
             _ => shown.push(c),
         }
+        let length = shown[start..].chars().count();
+        if length > room {
+            shown.truncate(start);
+            shown.push('…');
+            break;
+        }
+        room -= length;
     }
     Text(shown)
 }
@@ -221,6 +226,8 @@ mod tests {
     fn what_is_long_is_cut_at_a_character() {
         assert_eq!(one_line("äöü", 3), "äöü");
         assert_eq!(one_line("äöü", 2), "äö…");
+        assert_eq!(one_line("a\u{1b}b", 6), "a…");
+        assert_eq!(one_line("a\u{1b}b", 7), "a\\u{1b}…");
         assert_eq!(from_bytes(&vec![b'x'; LONGEST]).chars().count(), LONGEST);
         assert_eq!(
             from_bytes(&vec![b'x'; 5 << 20]).chars().count(),
