@@ -168,6 +168,38 @@ fn the_compiler_ends_with_the_host_that_waits_for_it() {
     let children = compilers_of(host.id());
     // Past its first moments, in which it has no limits yet.
     std::thread::sleep(Duration::from_millis(500));
+    let of_child =
+        |file: &str| std::fs::read_to_string(format!("/proc/{}/{file}", children[0])).unwrap();
+    let limits: Vec<String> = of_child("limits")
+        .lines()
+        .filter(|line| {
+            [
+                "Max cpu time",
+                "Max file size",
+                "Max address space",
+                "Max core",
+            ]
+            .iter()
+            .any(|name| line.starts_with(name))
+        })
+        .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
+        .collect();
+    let threads = std::thread::available_parallelism().unwrap().get().min(4);
+    assert_eq!(
+        limits,
+        [
+            format!("Max cpu time {0} {0} seconds", 6 * threads),
+            "Max file size 0 0 bytes".to_owned(),
+            "Max core file size 0 0 bytes".to_owned(),
+            format!("Max address space {0} {0} bytes", (1 << 30) + 96 * 150_003),
+        ]
+    );
+    if std::fs::read_to_string("/sys/kernel/security/lsm").is_ok_and(|it| it.contains("landlock")) {
+        // Landlock is entered without a way back to privileges.
+        assert!(of_child("status").contains("\nNoNewPrivs:\t1\n"));
+    } else {
+        eprintln!("NOT CHECKED: this kernel has no Landlock");
+    }
     host.kill().unwrap();
     host.wait().unwrap();
     support::wait_for(|| {
