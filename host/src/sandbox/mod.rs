@@ -8,14 +8,23 @@
 //! against a monotonic deadline and bounds computing time, and dropping the future ends a guest
 //! that is asleep in a host call. A store is used for one event and thrown away.
 
+mod clock;
 mod denials;
 mod engine;
+mod environment;
 mod grants;
+mod interfaces;
 mod limits;
 mod link;
 mod load;
+mod network;
+mod provided;
+mod random;
 mod run;
+mod settings;
 pub mod shape;
+mod sockets;
+mod state;
 mod stdio;
 mod store;
 
