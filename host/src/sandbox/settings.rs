@@ -4,6 +4,7 @@
 //! run to run, so that no hook could be a function of its event. This one keeps the names' order.
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use serde_json::value::RawValue;
 use wasmtime::component::{HasSelf, Linker};
@@ -19,17 +20,29 @@ mod bindings {
     });
 }
 
-/// The settings of one run.
+/// The settings of one run, read when they are first asked for.
 #[derive(Debug, Default)]
-pub(super) struct Settings(BTreeMap<String, String>);
+pub(super) struct Settings {
+    config: Option<String>,
+    members: OnceLock<BTreeMap<String, String>>,
+}
 
 impl Settings {
     /// The members of an object that is given as JSON text, which was read before.
     pub(super) fn new(config: Option<&str>) -> Self {
-        let members: BTreeMap<String, &RawValue> = config
-            .and_then(|text| serde_json::from_str(text).ok())
-            .unwrap_or_default();
-        Self(
+        Self {
+            config: config.map(str::to_owned),
+            members: OnceLock::new(),
+        }
+    }
+
+    fn members(&self) -> &BTreeMap<String, String> {
+        self.members.get_or_init(|| {
+            let members: BTreeMap<String, &RawValue> = self
+                .config
+                .as_ref()
+                .and_then(|text| serde_json::from_str(text).ok())
+                .unwrap_or_default();
             members
                 .into_iter()
                 .map(|(name, value)| match serde_json::from_str(value.get()) {
@@ -37,18 +50,18 @@ impl Settings {
                     // No string: a number keeps all its digits this way.
                     Err(_) => (name, value.get().to_owned()),
                 })
-                .collect(),
-        )
+                .collect()
+        })
     }
 }
 
 impl Host for ComponentState {
     fn get(&mut self, key: String) -> wasmtime::Result<Result<Option<String>, Error>> {
-        Ok(Ok(self.provided.settings.0.get(&key).cloned()))
+        Ok(Ok(self.provided.settings.members().get(&key).cloned()))
     }
 
     fn get_all(&mut self) -> wasmtime::Result<Result<Vec<(String, String)>, Error>> {
-        let settings = &self.provided.settings.0;
+        let settings = self.provided.settings.members();
         Ok(Ok(settings
             .iter()
             .map(|(name, value)| (name.clone(), value.clone()))
@@ -71,7 +84,7 @@ mod tests {
             r#"{"b": "text", "a": {"x": [1, 2.50]}, "n": null, "t": true, "": 7}"#,
         ));
         let all: Vec<(&str, &str)> = settings
-            .0
+            .members()
             .iter()
             .map(|(name, value)| (name.as_str(), value.as_str()))
             .collect();
@@ -85,6 +98,6 @@ mod tests {
                 ("t", "true")
             ]
         );
-        assert!(Settings::new(None).0.is_empty());
+        assert!(Settings::new(None).members().is_empty());
     }
 }
