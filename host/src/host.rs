@@ -17,7 +17,9 @@ use crate::program::Program;
 use crate::record::Record;
 use crate::run;
 use crate::run::component::Guests;
-use crate::sandbox::Guest;
+use crate::sandbox::cache::Place;
+use crate::sandbox::turns::{self, Turns};
+use crate::sandbox::{Compiler, Guest};
 use crate::select;
 
 /// The events on which hooks that run in turn stop at the first block (OpenHands).
@@ -69,6 +71,8 @@ pub struct HostBuilder {
     configurations: Vec<Configuration>,
     project: Option<PathBuf>,
     program: Program,
+    cache: Place,
+    guests_at_once: Option<usize>,
 }
 
 impl HostBuilder {
@@ -88,6 +92,30 @@ impl HostBuilder {
     #[must_use]
     pub fn project(mut self, folder: impl Into<PathBuf>) -> Self {
         self.project = Some(folder.into());
+        self
+    }
+
+    /// How many guests may run at once, 1 or more; a quarter of them, but at least one, of one
+    /// component. Default: 128. A hook's `timeout` counts while it waits for its turn.
+    #[must_use]
+    pub fn guests_at_once(mut self, most: usize) -> Self {
+        self.guests_at_once = Some(most);
+        self
+    }
+
+    /// Keeps compiled components in this folder instead of the user's own
+    /// (`$HOOKCELL_CACHE_DIRECTORY`, else `hookcell` in `$XDG_CACHE_HOME` or `~/.cache`). It must be
+    /// this user's and closed to all others (`chmod 700`); it is made if it is not there.
+    #[must_use]
+    pub fn cache_folder(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.cache = Place::Folder(folder.into());
+        self
+    }
+
+    /// Keeps nothing that is compiled beyond the life of the process.
+    #[must_use]
+    pub fn no_cache(mut self) -> Self {
+        self.cache = Place::Nowhere;
         self
     }
 
@@ -131,7 +159,13 @@ impl HostBuilder {
             inner: Arc::new(Inner {
                 configurations: self.configurations,
                 project,
-                guests: Guests::new(self.program.clone()),
+                guests: Guests::new(
+                    Compiler {
+                        program: self.program.clone(),
+                        cache: self.cache,
+                    },
+                    Turns::new(self.guests_at_once.unwrap_or(turns::DEFAULT)),
+                ),
                 program: self.program,
             }),
         }

@@ -6,7 +6,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// How one run of a hook ended, before the exit-code contract has judged it.
 #[derive(Debug, Clone, PartialEq)]
@@ -102,7 +102,7 @@ pub struct Usage {
 /// A run that has no decision of its own to give, and why.
 ///
 /// A failure is logged and the operation goes on, unless the hook says `"onFailure": "block"`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
     /// Which kind of failure it was.
     pub kind: FailureKind,
@@ -127,7 +127,7 @@ impl fmt::Display for Failure {
 }
 
 /// Every kind of failure that a run can end in; the list is closed, so that policies may rely on it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FailureKind {
     /// The configuration entry could not be accepted, and said `"onFailure": "block"`.

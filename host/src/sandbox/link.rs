@@ -6,7 +6,7 @@ use wasmtime::{Engine, InstancePre, Linker, Module};
 use wasmtime_wasi::p2::bindings::CommandPre;
 use wasmtime_wasi::{I32Exit, p1, p2};
 
-use super::load::Code;
+use super::compiled::Code;
 use super::store::{ComponentState, ModuleState};
 use super::{clock, environment, network, settings, sockets, state};
 use crate::config::{Clock, Permissions};

@@ -8,7 +8,14 @@
 //! against a monotonic deadline and bounds computing time, and dropping the future ends a guest
 //! that is asleep in a host call. A store is used for one event and thrown away.
 
+<<<<<<< HEAD
 mod clock;
+=======
+mod bulk;
+pub mod cache;
+pub mod compile;
+mod compiled;
+>>>>>>> main
 mod denials;
 mod engine;
 mod environment;
@@ -27,8 +34,10 @@ mod sockets;
 mod state;
 mod stdio;
 mod store;
+pub mod turns;
 
+pub use compiled::Compiler;
 pub use link::Offer;
-pub(crate) use load::load;
-pub use load::{Guest, LARGEST_FILE, check_pin, read_file};
+pub use load::{Guest, LARGEST_FILE, check_pin, load, read_file};
 pub use run::{Request, run};
+pub use turns::Turns;

@@ -20,6 +20,7 @@ use super::provided::Provided;
 use super::state;
 use super::stdio::CappedOutput;
 use super::store::{ComponentState, ModuleState, State};
+use super::turns::Turns;
 use crate::config::{Component, Limits};
 use crate::outcome::{End, Failure, FailureKind, Outcome, Usage};
 use crate::text;
@@ -51,8 +52,10 @@ pub struct Request<'a> {
     pub payload: &'a Bytes,
     /// The folder that `${workspace}` means.
     pub workspace: &'a Path,
-    /// How long the run may take.
+    /// How long the run may take, waiting for its turn included.
     pub timeout: Duration,
+    /// Where it takes its turn.
+    pub turns: &'a Turns,
 }
 
 /// Runs a guest once, on the guests' own threads. Needs a tokio runtime with a timer.
@@ -75,6 +78,7 @@ pub async fn run(guest: std::sync::Arc<Guest>, request: Request<'_>) -> Outcome 
     let timeout = request.timeout;
     // The longest timeout is a day: this cannot overflow, and if it did, the run would be over.
     let deadline = started.checked_add(timeout).unwrap_or(started);
+<<<<<<< HEAD
     let mut provided = Provided::new(&request, guest.digest(), deadline, &denials, &mut context);
     if request.component.permissions.state {
         match open_store(shared, &request, deadline, &denials).await {
@@ -86,6 +90,26 @@ pub async fn run(guest: std::sync::Arc<Guest>, request: Request<'_>) -> Outcome 
     let running = shared.runtime.spawn(async move {
         let _ticking = ticking;
         run_here(&shared.engine, &guest, context, provided, limits, deadline).await
+=======
+    let turn = match request.turns.take(guest.digest(), deadline).await {
+        Ok(turn) => turn,
+        Err(why) => {
+            let mut outcome = Outcome::never_ran(Failure::new(
+                FailureKind::TimedOut,
+                format!(
+                    "it was not started within {} s (`timeout`): {why}",
+                    timeout.as_secs_f64()
+                ),
+            ));
+            outcome.usage.elapsed = started.elapsed();
+            return outcome;
+        }
+    };
+    let ticking = shared.ticking();
+    let running = shared.runtime.spawn(async move {
+        let (_ticking, _turn) = (ticking, turn);
+        run_here(&shared.engine, &guest, context, limits, deadline).await
+>>>>>>> main
     });
     let _abort = AbortOnDrop(running.abort_handle());
     // The guest's threads end it at its deadline. Should all of them be held by other guests,
