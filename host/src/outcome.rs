@@ -8,6 +8,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::text::Text;
+
 /// How one run of a hook ended, before the exit-code contract has judged it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
@@ -41,13 +43,13 @@ impl Outcome {
 /// Language runtimes try some of this by themselves, so it is told and is no failure.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Denied {
-    /// What it tried, in plain words, safe to show.
-    pub what: String,
+    /// What it tried, in plain words.
+    pub what: Text,
     /// How often, 1 or more.
     pub count: u64,
     /// The member of `permissions` in hooks.json that would grant it, if one could, such as
     /// `"network": ["api.example.com:443"]`.
-    pub grant: Option<String>,
+    pub grant: Option<Text>,
 }
 
 /// The three ways in which a run can end.
@@ -107,12 +109,12 @@ pub struct Failure {
     /// Which kind of failure it was.
     pub kind: FailureKind,
     /// What happened, for a person: for a limit, used and allowed and the key that raises it.
-    pub message: String,
+    pub message: Text,
 }
 
 impl Failure {
     /// A failure of this kind.
-    pub fn new(kind: FailureKind, message: impl Into<String>) -> Self {
+    pub fn new(kind: FailureKind, message: impl Into<Text>) -> Self {
         Self {
             kind,
             message: message.into(),

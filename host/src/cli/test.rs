@@ -14,6 +14,7 @@ use crate::event::Event;
 use crate::host::Host;
 use crate::merge::Decision;
 use crate::record::Record;
+use crate::text::Text;
 
 /// Run one component on one event, and show its verdict, exit code, time, fuel, memory and output
 ///
@@ -99,7 +100,7 @@ pub(super) fn run(arguments: &Arguments, stdout: &mut dyn Write) -> Result<u8, P
     if arguments.json {
         let json = serde_json::to_string_pretty(&decision)
             .map_err(|error| Problem::new(format!("the decision cannot be printed: {error}")))?;
-        writeln!(stdout, "{json}")?;
+        writeln!(stdout, "{}", Text::json(&json))?;
     } else {
         print(&decision, record, stdout)?;
     }
@@ -235,10 +236,10 @@ fn print(decision: &Decision, record: &Record, stdout: &mut dyn Write) -> Result
                 .as_ref()
                 .map(|halt| halt.reason.as_deref().unwrap_or("yes")),
         ),
-        ("context", decision.contexts.first().map(String::as_str)),
+        ("context", decision.contexts.first().map(Text::as_str)),
         (
             "message",
-            decision.system_messages.first().map(String::as_str),
+            decision.system_messages.first().map(Text::as_str),
         ),
         (
             "input",

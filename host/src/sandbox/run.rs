@@ -139,7 +139,8 @@ pub async fn run(guest: std::sync::Arc<Guest>, request: Request<'_>) -> Outcome 
                 "still running after {:.3} s; {} s are allowed (`timeout`)",
                 elapsed.as_secs_f64(),
                 timeout.as_secs_f64()
-            ),
+            )
+            .into(),
             ..failure
         }),
         end => end,
@@ -384,14 +385,14 @@ fn describe(error: &wasmtime::Error, trap: Option<Trap>) -> String {
         Some(trap) => trap.to_string(),
         None => error.root_cause().to_string(),
     };
-    let mut message = text::one_line(&cause, 300);
+    let mut message = text::one_line(&cause, 300).to_string();
     if let Some(backtrace) = error.downcast_ref::<WasmBacktrace>() {
         let names: Vec<String> = backtrace
             .frames()
             .iter()
             .filter_map(|frame| frame.func_name())
             .take(5)
-            .map(|name| text::one_line(name, 80))
+            .map(|name| text::one_line(name, 80).into())
             .collect();
         if !names.is_empty() {
             message.push_str(&format!(" (in {})", names.join(" < ")));

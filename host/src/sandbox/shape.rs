@@ -251,7 +251,7 @@ fn listed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
 }
 
 fn shown(name: &str) -> String {
-    text::one_line(name, 200)
+    text::one_line(name, 200).into()
 }
 
 /// The functions of an imported interface.
