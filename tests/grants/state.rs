@@ -23,12 +23,12 @@ impl Place {
     }
 
     fn stores(&self) -> PathBuf {
-        self.folder.path().join("stores")
+        self.folder.path().join("kept")
     }
 
     /// The store's file, there being one.
     fn file(&self) -> PathBuf {
-        let mut files: Vec<PathBuf> = std::fs::read_dir(self.stores())
+        let mut files: Vec<PathBuf> = std::fs::read_dir(self.stores().join("state"))
             .unwrap()
             .map(|entry| entry.unwrap().path())
             .filter(|path| path.extension().is_some_and(|it| it == "sqlite"))
@@ -160,7 +160,7 @@ fn a_process_that_is_killed_while_it_writes_leaves_nothing_half_done() {
     }
     assert!(last > 0, "no round came to writing");
     let broken = |name: &std::ffi::OsStr| name.to_string_lossy().ends_with(".broken");
-    let mut names = std::fs::read_dir(place.stores()).unwrap();
+    let mut names = std::fs::read_dir(place.stores().join("state")).unwrap();
     assert!(!names.any(|entry| broken(&entry.unwrap().file_name())));
     assert_eq!(place.run(&["state-count=n"]), "1\n");
 }
@@ -197,12 +197,13 @@ fn a_folder_that_cannot_be_used_is_a_failure_that_says_what_to_do() {
         assert_eq!(record["failure"]["kind"], "grant-unavailable", "{record}");
         record["failure"]["message"].as_str().unwrap().to_owned()
     };
+    let start = "`permissions.state` grants a store, and its folder cannot be used (";
+    let end = "; HOOKCELL_STATE_DIRECTORY names another";
     // Where not even root can make a folder.
     let message = run(std::path::Path::new("/proc/hookcell"));
     assert!(
-        message.starts_with(
-            "`permissions.state` grants a store, and the folder `/proc/hookcell` cannot be made: "
-        ) && message.ends_with("; name another in HOOKCELL_STATE_DIRECTORY"),
+        message.starts_with(&format!("{start}`/proc/hookcell` cannot be made: "))
+            && message.ends_with(end),
         "{message}"
     );
     let open = place.folder.path().join("open");
@@ -211,10 +212,7 @@ fn a_folder_that_cannot_be_used_is_a_failure_that_says_what_to_do() {
     std::fs::set_permissions(&open, shared).unwrap();
     assert_eq!(
         run(&open),
-        format!(
-            "`permissions.state` grants a store, and the folder `{0}` is open to other users; close it with `chmod 700 {0}`",
-            open.display()
-        )
+        format!("{start}`{}` lets other users in; `chmod 700` closes it){end}", open.display())
     );
 }
 

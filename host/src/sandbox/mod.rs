@@ -8,14 +8,11 @@
 //! against a monotonic deadline and bounds computing time, and dropping the future ends a guest
 //! that is asleep in a host call. A store is used for one event and thrown away.
 
-<<<<<<< HEAD
-mod clock;
-=======
 mod bulk;
 pub mod cache;
+mod clock;
 pub mod compile;
 mod compiled;
->>>>>>> main
 mod denials;
 mod engine;
 mod environment;

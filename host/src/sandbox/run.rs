@@ -78,19 +78,6 @@ pub async fn run(guest: std::sync::Arc<Guest>, request: Request<'_>) -> Outcome 
     let timeout = request.timeout;
     // The longest timeout is a day: this cannot overflow, and if it did, the run would be over.
     let deadline = started.checked_add(timeout).unwrap_or(started);
-<<<<<<< HEAD
-    let mut provided = Provided::new(&request, guest.digest(), deadline, &denials, &mut context);
-    if request.component.permissions.state {
-        match open_store(shared, &request, deadline, &denials).await {
-            Ok(store) => provided.store = Some(store),
-            Err(failure) => return Outcome::never_ran(failure),
-        }
-    }
-    let ticking = shared.ticking();
-    let running = shared.runtime.spawn(async move {
-        let _ticking = ticking;
-        run_here(&shared.engine, &guest, context, provided, limits, deadline).await
-=======
     let turn = match request.turns.take(guest.digest(), deadline).await {
         Ok(turn) => turn,
         Err(why) => {
@@ -105,11 +92,17 @@ pub async fn run(guest: std::sync::Arc<Guest>, request: Request<'_>) -> Outcome 
             return outcome;
         }
     };
+    let mut provided = Provided::new(&request, guest.digest(), deadline, &denials, &mut context);
+    if request.component.permissions.state {
+        match open_store(shared, &request, deadline, &denials).await {
+            Ok(store) => provided.store = Some(store),
+            Err(failure) => return Outcome::never_ran(failure),
+        }
+    }
     let ticking = shared.ticking();
     let running = shared.runtime.spawn(async move {
         let (_ticking, _turn) = (ticking, turn);
-        run_here(&shared.engine, &guest, context, limits, deadline).await
->>>>>>> main
+        run_here(&shared.engine, &guest, context, provided, limits, deadline).await
     });
     let _abort = AbortOnDrop(running.abort_handle());
     // The guest's threads end it at its deadline. Should all of them be held by other guests,

@@ -3,24 +3,22 @@
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
-use etcetera::BaseStrategy as _;
-use rustix::fs::{FileType, Mode, OFlags};
 use sha2::{Digest as _, Sha256};
 
 use crate::config::ComponentSource;
+use crate::sandbox::cache::place::{Folder, STATE_VARIABLE, state_folder};
 
-/// Names another folder.
-const VARIABLE: &str = "HOOKCELL_STATE_DIRECTORY";
+/// The folder of all stores, in the folder for what hookcell must remember.
+const FOLDER: &str = "state";
 
 /// The file of a component's store in a project; its folder is there, and checked.
 ///
 /// A hook is known by where its component is, not by what it holds, so that a new version finds
 /// what the old one kept. Hooks of one component in one project share the store.
 pub(super) fn file(source: &ComponentSource, project: &Path) -> Result<PathBuf, String> {
-    let folder = folder().and_then(|folder| prepare(&folder))?;
+    let folder = state_folder().and_then(|above| prepare(&above))?;
     Ok(folder.join(file_name(source, project)))
 }
 
@@ -53,53 +51,15 @@ fn file_name(source: &ComponentSource, project: &Path) -> String {
     format!("{readable}-{}.sqlite", hex::encode(&digest[..16]))
 }
 
-fn folder() -> Result<PathBuf, String> {
-    if let Some(folder) = std::env::var_os(VARIABLE).filter(|it| !it.is_empty()) {
-        return Ok(PathBuf::from(folder));
-    }
-    let places = etcetera::base_strategy::Xdg::new()
-        .map_err(|_| format!("the user has no home folder; name one in {VARIABLE}"))?;
-    places
-        .state_dir()
-        .map(|folder| folder.join("hookcell/state"))
-        .ok_or_else(|| format!("there is no place for it; name a folder in {VARIABLE}"))
-}
-
 /// Makes the folder if it is not there, and sees to it that nobody else can reach into it.
-fn prepare(folder: &Path) -> Result<PathBuf, String> {
-    let shown = folder.display();
-    std::fs::DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(folder)
-        .map_err(|error| {
-            format!("the folder `{shown}` cannot be made: {error}; name another in {VARIABLE}")
-        })?;
-    let unusable = |why: &str| format!("the folder `{shown}` {why}");
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let opened = rustix::fs::open(folder, flags, Mode::empty())
-        .and_then(rustix::fs::fstat)
-        .map_err(|error| match error {
-            rustix::io::Errno::LOOP | rustix::io::Errno::NOTDIR => {
-                unusable(&format!("is a link or a file; name a folder in {VARIABLE}"))
-            }
-            error => unusable(&format!("cannot be opened: {error}")),
-        })?;
-    if FileType::from_raw_mode(opened.st_mode) != FileType::Directory {
-        return Err(unusable("is no folder"));
-    }
-    if opened.st_uid != rustix::process::geteuid().as_raw() {
-        return Err(unusable(&format!(
-            "belongs to another user; name another in {VARIABLE}"
-        )));
-    }
-    if opened.st_mode & 0o077 != 0 {
-        return Err(unusable(&format!(
-            "is open to other users; close it with `chmod 700 {shown}`"
-        )));
-    }
+fn prepare(above: &Path) -> Result<PathBuf, String> {
+    let folder = above.join(FOLDER);
+    let unusable =
+        |why: String| format!("its folder cannot be used ({why}); {STATE_VARIABLE} names another");
+    Folder::open(above).map_err(unusable)?;
+    Folder::open(&folder).map_err(unusable)?;
     // The database refuses links anywhere in its path; those above the folder are the user's own.
-    std::fs::canonicalize(folder).map_err(|error| unusable(&format!("cannot be found: {error}")))
+    std::fs::canonicalize(&folder).map_err(|error| unusable(error.to_string()))
 }
 
 #[cfg(test)]
@@ -132,32 +92,37 @@ mod tests {
         let above = tempfile::tempdir().unwrap();
         let folder = above.path().join("a/b");
         let prepared = prepare(&folder).unwrap();
-        assert_eq!(prepared, std::fs::canonicalize(&folder).unwrap());
-        let mode = std::fs::metadata(&folder).unwrap().permissions().mode();
-        assert_eq!(mode & 0o777, 0o700);
+        let inner = folder.join("state");
+        assert_eq!(prepared, std::fs::canonicalize(&inner).unwrap());
+        for folder in [&folder, &inner] {
+            let mode = std::fs::metadata(folder).unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o700);
+        }
         assert_eq!(prepare(&folder), Ok(prepared));
     }
 
     #[test]
     fn a_folder_that_others_may_reach_into_is_refused() {
         let above = tempfile::tempdir().unwrap();
-        let open = above.path().join("open");
-        std::fs::create_dir(&open).unwrap();
-        std::fs::set_permissions(&open, std::fs::Permissions::from_mode(0o750)).unwrap();
-        assert_eq!(
-            prepare(&open),
-            Err(format!(
-                "the folder `{0}` is open to other users; close it with `chmod 700 {0}`",
-                open.display()
-            ))
-        );
-        let (real, link) = (above.path().join("real"), above.path().join("link"));
-        prepare(&real).unwrap();
-        std::os::unix::fs::symlink(&real, &link).unwrap();
-        assert!(prepare(&link).unwrap_err().contains("is a link or a file"));
+        let folder = above.path().join("x");
+        prepare(&folder).unwrap();
+        for open in [folder.join("state"), folder.clone()] {
+            std::fs::set_permissions(&open, std::fs::Permissions::from_mode(0o750)).unwrap();
+            assert_eq!(
+                prepare(&folder),
+                Err(format!(
+                    "its folder cannot be used (`{}` lets other users in; `chmod 700` closes it); \
+                     HOOKCELL_STATE_DIRECTORY names another",
+                    open.display()
+                ))
+            );
+        }
+        let link = above.path().join("link");
+        std::os::unix::fs::symlink(above.path(), &link).unwrap();
+        assert!(prepare(&link).unwrap_err().contains("is a symbolic link"));
         let file = above.path().join("file");
         std::fs::write(&file, "").unwrap();
-        assert!(prepare(&file).unwrap_err().contains("cannot be made"));
+        assert!(prepare(&file).unwrap_err().contains("or no folder"));
         assert!(prepare(&file.join("below")).unwrap_err().contains("cannot be made"));
     }
 }
