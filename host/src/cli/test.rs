@@ -61,6 +61,22 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "NAME")]
     environment: Vec<String>,
 
+    /// Grant HTTP requests to a host; may be repeated
+    #[arg(long, value_name = "HOST:PORT")]
+    network: Vec<String>,
+
+    /// Grant a store that is kept from event to event
+    #[arg(long)]
+    state: bool,
+
+    /// Which clock it sees [default: real]
+    #[arg(long, value_name = "CLOCK", value_parser = ["real", "coarse", "fixed"])]
+    clock: Option<String>,
+
+    /// Which random numbers it is given [default: real]
+    #[arg(long, value_name = "NUMBERS", value_parser = ["real", "seeded"])]
+    random: Option<String>,
+
     /// The hook's `config` object, as JSON
     #[arg(long = "hook-config", value_name = "JSON")]
     hook_config: Option<String>,
@@ -159,7 +175,14 @@ fn host(arguments: &Arguments, event: &Event) -> Result<Host, Problem> {
         .collect();
     hook.insert(
         "permissions".into(),
-        json!({"filesystem": filesystem, "environment": arguments.environment}),
+        json!({
+            "filesystem": filesystem,
+            "environment": arguments.environment,
+            "network": arguments.network,
+            "state": arguments.state,
+            "clock": arguments.clock.as_deref().unwrap_or("real"),
+            "random": arguments.random.as_deref().unwrap_or("real"),
+        }),
     );
     if let Some(config) = &arguments.hook_config {
         let config: Value = serde_json::from_str(config)
@@ -247,6 +270,16 @@ fn print(decision: &Decision, record: &Record, stdout: &mut dyn Write) -> Result
             "memory    {}",
             bytesize::ByteSize::b(peak).display().iec()
         )?;
+    }
+    for denied in &record.denied {
+        let times = match denied.count {
+            1 => String::new(),
+            count => format!(" ({count} times)"),
+        };
+        writeln!(stdout, "denied    {}{times}", denied.what)?;
+        if let Some(grant) = &denied.grant {
+            writeln!(stdout, "          granted by \"permissions\": {{{grant}}}")?;
+        }
     }
     for (name, text, bytes) in [
         ("stdout", &record.stdout, record.stdout_bytes),
