@@ -661,7 +661,7 @@ fn what_does_not_fit_together_is_told_exactly() {
         ),
         (
             r#"{"command": "x", "limits": {"fuel": 5}}"#,
-            "29: error: `limits.fuel` is for components; a command's work and memory are not bounded (hint: make it a component, or remove this)",
+            "29: error: `limits.fuel` is for components; a command's work is not bounded (hint: make it a component, or remove this)",
         ),
         (
             r#"{"component": "x", "shell": "bash"}"#,

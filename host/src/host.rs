@@ -265,11 +265,12 @@ impl Host {
             .filter(|it| it.severity == Severity::Error)
             .count();
         if dropped > 0 {
-            decision.notices.push(format!(
+            let notice = format!(
                 "{dropped} mistake{} in the configuration; `hookcell check` shows {}",
                 if dropped == 1 { "" } else { "s" },
                 if dropped == 1 { "it" } else { "them" }
-            ));
+            );
+            decision.notices.push(notice.into());
         }
         decision
     }
@@ -366,13 +367,13 @@ impl Inner {
 fn tell(record: &Record) {
     match &record.failure {
         Some(failure) => tracing::warn!(
-            hook = record.hook,
+            hook = record.hook.as_str(),
             elapsed_microseconds = record.elapsed_microseconds,
             fuel = record.fuel,
             "failed: {failure}"
         ),
         None => tracing::info!(
-            hook = record.hook,
+            hook = record.hook.as_str(),
             elapsed_microseconds = record.elapsed_microseconds,
             fuel = record.fuel,
             exit_code = record.exit_code,

@@ -2,16 +2,135 @@
 //!
 //! Whatever a guest, a script or a file name says is data. Before it reaches a terminal, a log or
 //! a model it is bounded, and characters that act instead of showing (control characters, escape
-//! sequences, bidirectional overrides, zero-width marks) are written out as `\u{…}`.
+//! sequences, bidirectional overrides, zero-width marks) are written out as `\u{…}`. What has gone
+//! through this is a [`Text`], which is made nowhere else: what a hook said and has not gone
+//! through it does not fit where it would be shown.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
+use std::ops::Deref;
+
+use serde::{Deserialize, Serialize};
 
 /// The longest text of a hook that is passed on, in characters: the Claude contract's cap on
 /// reasons, messages and context.
 pub const LONGEST: usize = 10_000;
 
+/// Text that is safe to show: no character in it acts, and it is bounded.
+///
+/// ```
+/// use hookcell::text::Text;
+///
+/// let said = Text::from("all is well\u{1b}[2K\u{202e}");
+/// assert_eq!(said, "all is well\\u{1b}[2K\\u{202e}");
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(from = "String")]
+pub struct Text(String);
+
+impl Text {
+    /// All of `parts`, with `separator` between them. Not bounded: each part is.
+    pub fn join(parts: &[Self], separator: &Self) -> Self {
+        let parts: Vec<&str> = parts.iter().map(Deref::deref).collect();
+        Self(parts.join(separator))
+    }
+
+    /// A JSON text with the same meaning in which no character acts: within strings, those that
+    /// would are written as JSON's own escapes. Not bounded.
+    pub fn json(json: &str) -> Self {
+        let mut shown = String::with_capacity(json.len());
+        for c in json.chars() {
+            // White space between tokens; within strings JSON has none of these.
+            if acts(c) && !matches!(c, '\n' | '\t' | '\r') {
+                for unit in c.encode_utf16(&mut [0; 2]) {
+                    // Writing to a String cannot fail.
+                    let _ = write!(shown, "\\u{unit:04x}");
+                }
+            } else {
+                shown.push(c);
+            }
+        }
+        Self(shown)
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        self
+    }
+
+    /// This text and a line break.
+    #[must_use]
+    pub fn line(mut self) -> Self {
+        self.0.push('\n');
+        self
+    }
+}
+
+impl Deref for Text {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::borrow::Borrow<str> for Text {
+    fn borrow(&self) -> &str {
+        self
+    }
+}
+
+impl AsRef<str> for Text {
+    fn as_ref(&self) -> &str {
+        self
+    }
+}
+
+impl fmt::Display for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self)
+    }
+}
+
+/// At most [`LONGEST`] characters; line breaks and tabs stay.
+impl From<&str> for Text {
+    fn from(text: &str) -> Self {
+        several_lines(text, LONGEST)
+    }
+}
+
+/// At most [`LONGEST`] characters; line breaks and tabs stay.
+impl From<String> for Text {
+    fn from(text: String) -> Self {
+        text.as_str().into()
+    }
+}
+
+impl From<Text> for String {
+    fn from(text: Text) -> Self {
+        text.0
+    }
+}
+
+impl PartialEq<str> for Text {
+    fn eq(&self, other: &str) -> bool {
+        self.0 == other
+    }
+}
+
+impl PartialEq<String> for Text {
+    fn eq(&self, other: &String) -> bool {
+        self.0 == *other
+    }
+}
+
+impl PartialEq<&str> for Text {
+    fn eq(&self, other: &&str) -> bool {
+        self.0 == *other
+    }
+}
+
 /// `bytes` as text of at most [`LONGEST`] characters; line breaks and tabs stay.
-pub fn from_bytes(bytes: &[u8]) -> String {
+pub fn from_bytes(bytes: &[u8]) -> Text {
     // One replacement for each odd sequence, as `from_utf8_lossy` has it, and no further than the
     // text is shown.
     let chars = bytes.utf8_chunks().flat_map(|chunk| {
@@ -22,21 +141,17 @@ pub fn from_bytes(bytes: &[u8]) -> String {
 }
 
 /// `text`, with at most `longest` characters; line breaks and tabs stay.
-pub fn several_lines(text: &str, longest: usize) -> String {
+pub fn several_lines(text: &str, longest: usize) -> Text {
     escape(text.chars(), longest, |c| matches!(c, '\n' | '\t'))
 }
 
 /// `text` on one line, with at most `longest` characters.
-pub fn one_line(text: &str, longest: usize) -> String {
+pub fn one_line(text: &str, longest: usize) -> Text {
     escape(text.chars(), longest, |_| false)
 }
 
 /// What is written out counts as long as it is then. The mark of a cut comes on top.
-fn escape(
-    chars: impl Iterator<Item = char>,
-    longest: usize,
-    keep: impl Fn(char) -> bool,
-) -> String {
+fn escape(chars: impl Iterator<Item = char>, longest: usize, keep: impl Fn(char) -> bool) -> Text {
     let mut shown = String::new();
     let mut room = longest;
     for c in chars {
@@ -48,7 +163,6 @@ fn escape(
             '\r' => shown.push_str("\\r"),
             '\t' => shown.push_str("\\t"),
             _ if acts(c) => {
-                // Writing to a String cannot fail.
                 let _ = write!(shown, "\\u{{{:x}}}", c as u32);
             }
             _ => shown.push(c),
@@ -61,7 +175,7 @@ fn escape(
         }
         room -= length;
     }
-    shown
+    Text(shown)
 }
 
 /// Whether a terminal, an editor or a reader is moved by the character instead of shown it.
@@ -87,6 +201,25 @@ mod tests {
             "\\u{202e}evil\\u{2066}\\u{200b}\\u{feff}\\u{9b}"
         );
         assert_eq!(one_line("größer 日本 🙂", 99), "größer 日本 🙂");
+    }
+
+    #[test]
+    fn json_keeps_its_meaning() {
+        let wild = "\u{202e}a\u{200b}\u{9b}\u{e0041}ü\u{7f}";
+        let json = serde_json::to_string_pretty(&[wild]).unwrap();
+        let shown = Text::json(&json);
+        assert_eq!(
+            shown,
+            "[\n  \"\\u202ea\\u200b\\u009b\\udb40\\udc41ü\\u007f\"\n]"
+        );
+        let read: Vec<String> = serde_json::from_str(&shown).unwrap();
+        assert_eq!(read, [wild]);
+    }
+
+    #[test]
+    fn what_was_made_safe_is_not_changed_again() {
+        let once = Text::from("\u{1b}[31m\u{202e} a\\b\n");
+        assert_eq!(Text::from(String::from(once.clone())), once);
     }
 
     #[test]

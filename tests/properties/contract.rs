@@ -4,6 +4,7 @@ use hookcell::contract::{Contract, Permission, Verdict, judge};
 use hookcell::dialect;
 use hookcell::merge::merge;
 use hookcell::outcome::{End, FailureKind};
+use hookcell::text::Text;
 use proptest::prelude::*;
 
 use crate::generate::{contract, end, event, outcome};
@@ -75,7 +76,7 @@ proptest! {
                 && !FAILURE_NEVER_BLOCKS.contains(&event.as_str());
             prop_assert_eq!(strict.permission, blocks.then_some(Permission::Deny));
             let reason = format!("a hook that guards this operation failed: {failure}");
-            prop_assert_eq!(&strict.reason, &blocks.then_some(reason));
+            prop_assert_eq!(&strict.reason, &blocks.then(|| Text::from(reason)));
             prop_assert_eq!((lax.permission, &lax.reason), (None, &None));
         }
         // `onFailure` decides nothing but that.

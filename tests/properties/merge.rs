@@ -2,6 +2,7 @@
 
 use hookcell::contract::{Contract, Permission, Verdict, judge};
 use hookcell::merge::{Decision, merge};
+use hookcell::text::Text;
 use hookcell::{Event, Host};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -56,7 +57,7 @@ proptest! {
         let decision = merged(&verdicts);
         let strictest = verdicts.iter().map(|(_, verdict)| rank(verdict.permission)).max();
         prop_assert_eq!(rank(decision.permission), strictest.unwrap_or(0));
-        let all = |of: fn(&Verdict) -> Option<&String>| -> Vec<String> {
+        let all = |of: fn(&Verdict) -> Option<&Text>| -> Vec<Text> {
             verdicts.iter().filter_map(|(_, verdict)| of(verdict).cloned()).collect()
         };
         prop_assert_eq!(&decision.contexts, &all(|verdict| verdict.context.as_ref()));

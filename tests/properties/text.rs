@@ -64,8 +64,8 @@ proptest! {
         let bytes = bytes.repeat(times);
         let text = String::from_utf8_lossy(&bytes);
         for (shown, bound) in [
-            (from_bytes(&bytes), LONGEST),
-            (several_lines(&text, longest), longest),
+            (from_bytes(&bytes).to_string(), LONGEST),
+            (several_lines(&text, longest).to_string(), longest),
             (one_line(&text, longest).replace(['\n', '\t'], "\u{7}"), longest),
         ] {
             let acting = shown.chars().find(|&c| acts(c) && c != '\n' && c != '\t');

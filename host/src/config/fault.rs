@@ -95,7 +95,7 @@ impl Fault {
                 Step::Index(index) => path.push_str(&format!("[{index}]")),
             }
         }
-        text::one_line(&path, 80)
+        text::one_line(&path, 80).into()
     }
 }
 

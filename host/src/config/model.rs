@@ -11,7 +11,7 @@ use super::permissions::{FilesystemGrant, Permissions};
 use crate::config::Diagnostic;
 use crate::dialect::Dialect;
 use crate::select::Selector;
-use crate::text;
+use crate::text::{self, Text};
 
 /// One configuration file, read and checked.
 #[derive(Debug, Clone, Default)]
@@ -31,7 +31,7 @@ pub struct Configuration {
 #[derive(Debug, Clone)]
 pub struct Hook {
     /// How the hook is called in records and messages: its `name`, else what it runs, shortened.
-    pub label: String,
+    pub label: Text,
     /// Where its entry begins: line, from 1.
     pub line: usize,
     /// Where its entry begins: column in characters, from 1.
