@@ -109,7 +109,8 @@ pub struct Answer {
 /// Answers in the form of the agent that sent `event`: OpenHands' if it speaks OpenHands'
 /// (`event_type` names the event), else that of the Claude contract.
 pub fn answer(event: &Event, decision: &Decision) -> Answer {
-    let openhands = event.field("hook_event_name").is_none() && event.field("event_type").is_some();
+    let names = |field| event.field(field) == Some(event.name());
+    let openhands = !names("hook_event_name") && names("event_type");
     if openhands {
         openhands::answer(decision)
     } else {

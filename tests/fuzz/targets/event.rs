@@ -11,9 +11,10 @@ fuzz_target!(|payload: &[u8]| {
         Ok(event) => {
             assert_eq!(event.bytes().as_ref(), payload);
             assert!(!event.name().is_empty());
-            let named = ["hook_event_name", "event_type", "event"]
+            let mut names = ["hook_event_name", "event_type", "event"]
                 .into_iter()
-                .find_map(|field| event.field(field));
+                .filter_map(|field| event.field(field));
+            let named = names.find(|name| !name.is_empty());
             assert_eq!(named, Some(event.name()));
             assert_ne!(event.tool_name(), Some(""));
             assert_ne!(event.cwd(), Some(""));
