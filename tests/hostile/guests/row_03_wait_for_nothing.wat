@@ -8,7 +8,7 @@
     (func (export "realloc") (param i32 i32 i32 i32) (result i32) (i32.const 64)))
   (core instance $memory (instantiate $memory))
   (core func $poll (canon lower (func $poll "poll")
-    (memory $memory "memory") (realloc (func $memory "realloc"))))
+    (memory (core memory $memory "memory")) (realloc (core func $memory "realloc"))))
   (core module $main
     (import "host" "poll" (func $poll (param i32 i32 i32)))
     (func (export "run") (result i32)

@@ -7,7 +7,7 @@
     (func (export "realloc") (param i32 i32 i32 i32) (result i32) (i32.const 64)))
   (core instance $memory (instantiate $memory))
   (core func $random (canon lower (func $random "get-random-bytes")
-    (memory $memory "memory") (realloc (func $memory "realloc"))))
+    (memory (core memory $memory "memory")) (realloc (core func $memory "realloc"))))
   (core module $main
     (import "host" "random" (func $random (param i64 i32)))
     (func (export "run") (result i32)

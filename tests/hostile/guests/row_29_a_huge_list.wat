@@ -14,7 +14,7 @@
   (core instance $memory (instantiate $memory))
   (core func $subscribe (canon lower (func $clock "subscribe-duration")))
   (core func $poll (canon lower (func $poll "poll")
-    (memory $memory "memory") (realloc (func $memory "realloc"))))
+    (memory (core memory $memory "memory")) (realloc (core func $memory "realloc"))))
   (core module $main
     (import "host" "subscribe" (func $subscribe (param i64) (result i32)))
     (import "host" "poll" (func $poll (param i32 i32 i32)))

@@ -26,7 +26,7 @@
   (core module $memory (memory (export "memory") 770))
   (core instance $memory (instantiate $memory))
   (core func $instance (canon lower (func $instance "instance-network")))
-  (core func $resolve (canon lower (func $lookup "resolve-addresses") (memory $memory "memory")))
+  (core func $resolve (canon lower (func $lookup "resolve-addresses") (memory (core memory $memory "memory"))))
   (core module $main
     (import "host" "instance" (func $instance (result i32)))
     (import "host" "resolve" (func $resolve (param i32 i32 i32 i32)))

@@ -19,7 +19,7 @@
   (core instance $memory (instantiate $memory))
   (core func $stdout (canon lower (func $stdout "get-stdout")))
   (core func $zeroes (canon lower (func $streams "[method]output-stream.write-zeroes")
-    (memory $memory "memory")))
+    (memory (core memory $memory "memory"))))
   (core module $main
     (import "host" "stdout" (func $stdout (result i32)))
     (import "host" "zeroes" (func $zeroes (param i32 i64 i32)))

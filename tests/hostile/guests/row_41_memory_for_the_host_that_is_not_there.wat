@@ -11,7 +11,7 @@
       (i32.const 0xffff_ff00)))
   (core instance $memory (instantiate $memory (with "host" (instance (export "word" (func $word))))))
   (core func $random (canon lower (func $random "get-random-bytes")
-    (memory $memory "memory") (realloc (func $memory "realloc"))))
+    (memory (core memory $memory "memory")) (realloc (core func $memory "realloc"))))
   (core module $main
     (import "host" "random" (func $random (param i64 i32)))
     (func (export "run") (result i32)

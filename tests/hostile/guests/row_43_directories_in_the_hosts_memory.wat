@@ -25,8 +25,8 @@
       (global.set $next (i32.and (i32.add (i32.add (global.get $next) (local.get $new)) (i32.const 7)) (i32.const -8)))))
   (core instance $memory (instantiate $memory))
   (core func $directories (canon lower (func $preopens "get-directories")
-    (memory $memory "memory") (realloc (func $memory "realloc"))))
-  (core func $list (canon lower (func $types "[method]descriptor.read-directory") (memory $memory "memory")))
+    (memory (core memory $memory "memory")) (realloc (core func $memory "realloc"))))
+  (core func $list (canon lower (func $types "[method]descriptor.read-directory") (memory (core memory $memory "memory"))))
   (core module $main
     (import "host" "directories" (func $directories (param i32)))
     (import "host" "list" (func $list (param i32 i32)))

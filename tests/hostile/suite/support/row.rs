@@ -211,8 +211,12 @@ impl Row {
         );
         nothing_acts(&serde_json::to_value(&decision).unwrap());
         drop(event);
-        held.comes_back(&format!("{record:#?}"));
+        // A guest that is loaded keeps a descriptor for what its memory begins with, as long as the host.
+        let loaded = Held { descriptors: held.descriptors + 1, ..held };
+        loaded.comes_back(&format!("{record:#?}"));
         blocks_what_is_dangerous(&runtime, &host);
+        drop(host);
+        held.comes_back(&format!("{record:#?}"));
         Seen {
             decision,
             record,
@@ -276,7 +280,7 @@ pub fn is_blocked(decision: &Decision) {
     );
 }
 
-const GUARDS_REASON: &str = "TODO";
+const GUARDS_REASON: &str = "This command is blocked: `rm -rf` is not allowed here.";
 
 /// The event of a shell command.
 pub fn command(command: &str) -> Event {
