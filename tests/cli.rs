@@ -48,6 +48,14 @@ impl Place {
             .args(arguments)
             .current_dir(self.path())
             .env("HOME", self.path())
+            .env(
+                "HOOKCELL_CACHE_DIRECTORY",
+                concat!(env!("CARGO_TARGET_TMPDIR"), "/cache"),
+            )
+            .env(
+                "HOOKCELL_STATE_DIRECTORY",
+                concat!(env!("CARGO_TARGET_TMPDIR"), "/state"),
+            )
             .env_remove("XDG_CONFIG_HOME")
             .env_remove("CLAUDE_PROJECT_DIR")
             .env_remove("RUST_LOG")

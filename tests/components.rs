@@ -390,7 +390,10 @@ async fn a_guest_sees_nothing_that_was_not_granted() {
         let text = format!(
             r#"{{"hooks": [{{"component": "{file}", "args": ["environment"], "config": {{"b" : [1, 2.50], "a":"x"}}}}]}}"#
         );
-        let host = Host::builder().configuration_text(&text).unwrap().build();
+        let host = support::builder()
+            .configuration_text(&text)
+            .unwrap()
+            .build();
         let decision = host
             .dispatch(&Event::parse("{}", Some("Stop")).unwrap())
             .await;

@@ -155,7 +155,10 @@ fn every_field_is_read() {
             fuel: 500_000_000,
             memory: 64 << 20,
             stdout: 1 << 20,
-            stderr: 1 << 16
+            stderr: 1 << 16,
+            requests: 16,
+            bodies: 8 << 20,
+            state: 1 << 20
         }
     );
     assert_eq!(
@@ -163,11 +166,13 @@ fn every_field_is_read() {
         [
             FilesystemGrant {
                 path: "${workspace}".into(),
-                access: Access::Read
+                access: Access::Read,
+                deny: vec![]
             },
             FilesystemGrant {
                 path: "~/notes".into(),
-                access: Access::Write
+                access: Access::Write,
+                deny: vec![]
             },
         ]
     );

@@ -186,6 +186,7 @@ fn every_cell_as_a_pure_function() {
                 stdout: Captured::whole(stdout),
                 stderr: Captured::whole(STDERR),
                 usage: Usage::default(),
+                denied: Vec::new(),
             };
             let verdict = judge(Contract::Claude, "PreToolUse", &outcome, false);
             assert_eq!(
@@ -292,6 +293,7 @@ fn exited(code: i32, stdout: &str) -> Outcome {
         stdout: Captured::whole(stdout),
         stderr: Captured::whole(""),
         usage: Usage::default(),
+        denied: Vec::new(),
     }
 }
 

@@ -13,10 +13,13 @@ use crate::dialect::{Dialect, Order};
 use crate::event::Event;
 use crate::merge::{Decision, merge};
 use crate::outcome::{Failure, FailureKind, Outcome};
+use crate::program::Program;
 use crate::record::Record;
 use crate::run;
 use crate::run::component::Guests;
-use crate::sandbox::Guest;
+use crate::sandbox::cache::Place;
+use crate::sandbox::turns::{self, Turns};
+use crate::sandbox::{Compiler, Guest};
 use crate::select;
 
 /// The events on which hooks that run in turn stop at the first block (OpenHands).
@@ -59,6 +62,7 @@ struct Inner {
     configurations: Vec<Configuration>,
     project: PathBuf,
     guests: Guests,
+    program: Program,
 }
 
 /// Makes a [`Host`].
@@ -66,15 +70,52 @@ struct Inner {
 pub struct HostBuilder {
     configurations: Vec<Configuration>,
     project: Option<PathBuf>,
+    program: Program,
+    cache: Place,
+    guests_at_once: Option<usize>,
 }
 
 impl HostBuilder {
+    /// The hookcell program, which the host starts to compile components, and to confine commands
+    /// that have a `sandbox`: neither is done in the embedder's own process. Default: the one that
+    /// the variable `HOOKCELL_PROGRAM` names, the running program if it is hookcell itself, one
+    /// beside it, or the first on `PATH`. It must be of this crate's version.
+    #[must_use]
+    pub fn program(mut self, path: impl Into<PathBuf>) -> Self {
+        self.program = Program::at(path);
+        self
+    }
+
     /// The project's folder: the value of `CLAUDE_PROJECT_DIR` for commands, what `${workspace}`
     /// means in grants, and where a hook runs whose event names no `cwd`. Default: the current
     /// folder.
     #[must_use]
     pub fn project(mut self, folder: impl Into<PathBuf>) -> Self {
         self.project = Some(folder.into());
+        self
+    }
+
+    /// How many guests may run at once, 1 or more; a quarter of them, but at least one, of one
+    /// component. Default: 128. A hook's `timeout` counts while it waits for its turn.
+    #[must_use]
+    pub fn guests_at_once(mut self, most: usize) -> Self {
+        self.guests_at_once = Some(most);
+        self
+    }
+
+    /// Keeps compiled components in this folder instead of the user's own
+    /// (`$HOOKCELL_CACHE_DIRECTORY`, else `hookcell` in `$XDG_CACHE_HOME` or `~/.cache`). It must be
+    /// this user's and closed to all others (`chmod 700`); it is made if it is not there.
+    #[must_use]
+    pub fn cache_folder(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.cache = Place::Folder(folder.into());
+        self
+    }
+
+    /// Keeps nothing that is compiled beyond the life of the process.
+    #[must_use]
+    pub fn no_cache(mut self) -> Self {
+        self.cache = Place::Nowhere;
         self
     }
 
@@ -118,7 +159,14 @@ impl HostBuilder {
             inner: Arc::new(Inner {
                 configurations: self.configurations,
                 project,
-                guests: Guests::default(),
+                guests: Guests::new(
+                    Compiler {
+                        program: self.program.clone(),
+                        cache: self.cache,
+                    },
+                    Turns::new(self.guests_at_once.unwrap_or(turns::DEFAULT)),
+                ),
+                program: self.program,
             }),
         }
     }
@@ -306,6 +354,7 @@ impl Inner {
                     project_dir: &self.project,
                     working_dir,
                     timeout: hook.timeout,
+                    program: &self.program,
                 };
                 run::command::run(command, &context).await
             }

@@ -6,7 +6,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// How one run of a hook ended, before the exit-code contract has judged it.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,6 +19,8 @@ pub struct Outcome {
     pub stderr: Captured,
     /// What the run used.
     pub usage: Usage,
+    /// What the hook tried and was not granted, in the order of the first try.
+    pub denied: Vec<Denied>,
 }
 
 impl Outcome {
@@ -29,8 +31,23 @@ impl Outcome {
             stdout: Captured::default(),
             stderr: Captured::default(),
             usage: Usage::default(),
+            denied: Vec::new(),
         }
     }
+}
+
+/// Something that a component tried and was not granted.
+///
+/// Language runtimes try some of this by themselves, so it is told and is no failure.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Denied {
+    /// What it tried, in plain words, safe to show.
+    pub what: String,
+    /// How often, 1 or more.
+    pub count: u64,
+    /// The member of `permissions` in hooks.json that would grant it, if one could, such as
+    /// `"network": ["api.example.com:443"]`.
+    pub grant: Option<String>,
 }
 
 /// The three ways in which a run can end.
@@ -85,7 +102,7 @@ pub struct Usage {
 /// A run that has no decision of its own to give, and why.
 ///
 /// A failure is logged and the operation goes on, unless the hook says `"onFailure": "block"`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
     /// Which kind of failure it was.
     pub kind: FailureKind,
@@ -110,7 +127,7 @@ impl fmt::Display for Failure {
 }
 
 /// Every kind of failure that a run can end in; the list is closed, so that policies may rely on it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FailureKind {
     /// The configuration entry could not be accepted, and said `"onFailure": "block"`.
@@ -123,14 +140,19 @@ pub enum FailureKind {
     DigestMismatch,
     /// The component's bytes are not a valid component or preview1 module, or do not compile.
     ComponentInvalid,
+    /// The component was not compiled within the time and memory that its size allows, or the
+    /// compiler failed.
+    NotCompiled,
     /// The component is built for a WASI version that is not offered (0.3).
     UnsupportedWasi,
     /// The component imports something that is not offered or was not granted.
     UnknownImport,
     /// The component does not export what a hook must: `wasi:cli/run`, or `_start` and `memory`.
     MissingExport,
-    /// A granted folder is missing, or is not a folder.
+    /// A granted folder is missing, or is not a folder; or what was granted cannot be provided.
     GrantUnavailable,
+    /// The kernel cannot enforce a command's `sandbox`.
+    SandboxUnavailable,
     /// The hook was still running at its `timeout`.
     TimedOut,
     /// The component used up its `limits.fuel`.
@@ -162,10 +184,12 @@ impl FailureKind {
             Self::ComponentUnreadable => "component-unreadable",
             Self::DigestMismatch => "digest-mismatch",
             Self::ComponentInvalid => "component-invalid",
+            Self::NotCompiled => "not-compiled",
             Self::UnsupportedWasi => "unsupported-wasi",
             Self::UnknownImport => "unknown-import",
             Self::MissingExport => "missing-export",
             Self::GrantUnavailable => "grant-unavailable",
+            Self::SandboxUnavailable => "sandbox-unavailable",
             Self::TimedOut => "timed-out",
             Self::OutOfFuel => "out-of-fuel",
             Self::OutOfMemory => "out-of-memory",

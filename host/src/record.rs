@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::config::{Handler, Hook};
 use crate::contract::{Permission, Verdict};
-use crate::outcome::{End, Failure, Outcome};
+use crate::outcome::{Denied, End, Failure, Outcome};
 use crate::text;
 
 /// One run of a hook. Every hook that was selected for an event has exactly one.
@@ -35,6 +35,8 @@ pub struct Record {
     pub fuel: Option<u64>,
     /// The largest sum of its linear memories in bytes, for a component.
     pub memory_peak: Option<u64>,
+    /// What it tried and was not granted, with the lines that would grant it.
+    pub denied: Vec<Denied>,
     /// The head of standard output: at most 10,000 characters, those that act written out.
     pub stdout: String,
     /// How many bytes it wrote to standard output.
@@ -71,6 +73,7 @@ impl Record {
                 .unwrap_or(u64::MAX),
             fuel: outcome.usage.fuel,
             memory_peak: outcome.usage.memory_peak,
+            denied: outcome.denied.clone(),
             stdout: text::from_bytes(&outcome.stdout.bytes),
             stdout_bytes: outcome.stdout.total,
             stderr: text::from_bytes(&outcome.stderr.bytes),

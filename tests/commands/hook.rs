@@ -7,6 +7,7 @@ use std::process;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use hookcell::Program;
 use hookcell::config::{Command, CommandLine, Shell};
 use hookcell::outcome::{End, FailureKind, Outcome};
 use hookcell::run::command::{CommandContext, run};
@@ -37,6 +38,7 @@ fn hook(line: CommandLine) -> Hook {
             stdout_limit: 64 << 20,
             stderr_limit: 64 << 20,
             config: None,
+            sandbox: None,
         },
         payload: Bytes::from_static(b"{}"),
         event_name: "PreToolUse".to_owned(),
@@ -105,6 +107,7 @@ impl Hook {
             project_dir: &project,
             working_dir: &self.working_dir,
             timeout: self.timeout,
+            program: &Program::default(),
         };
         run(&self.command, &context).await
     }

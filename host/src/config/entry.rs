@@ -5,10 +5,11 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::fields::{
-    AnyObject, Anything, Argv, CommandText, ComponentText, Events, Fuel, OutputSize, PathText,
-    Seconds, Sha256, Size, VariableName,
+    AnyObject, Anything, Argv, CommandText, ComponentText, Count, DenyPattern, Events, Fuel,
+    HostAndPort, OutputSize, PathText, PortOfAnyHost, Seconds, Sha256, Size, VariableName,
 };
-use super::model::{Access, OnFailure, Shell};
+use super::model::{OnFailure, Shell};
+use super::permissions::{Access, Clock, Random};
 
 /// A hook: a command, which runs with the user's rights, or a component, which runs in the sandbox.
 #[derive(Deserialize, JsonSchema)]
@@ -47,6 +48,9 @@ pub(super) struct Entry {
     pub(super) limits: Option<LimitsEntry>,
     /// Of a component: what it may touch. Default: nothing.
     pub(super) permissions: Option<PermissionsEntry>,
+    /// Of a command: what it may touch, enforced by the kernel (Linux, Landlock). Default: everything
+    /// that the user may.
+    pub(super) sandbox: Option<SandboxEntry>,
     /// Settings of the hook's own, given to it as JSON in the variable `HOOKCELL_CONFIG`.
     #[expect(
         dead_code,
@@ -94,7 +98,8 @@ pub(super) struct LimitsEntry {
     /// Of a component: work, about one unit a wasm instruction.
     #[schemars(extend("default" = 10_000_000_000_u64))]
     pub(super) fuel: Option<Fuel>,
-    /// Of a component: the sum of its linear memories.
+    /// Of a component: the sum of its linear memories. Of a command with a `sandbox`: the address
+    /// space of each of its processes, not bounded by default.
     #[schemars(extend("default" = "256MiB"))]
     pub(super) memory: Option<Size<{ 64 << 10 }, { 4 << 30 }>>,
     /// How much standard output is kept; more is a failure.
@@ -103,6 +108,15 @@ pub(super) struct LimitsEntry {
     /// How much standard error is kept.
     #[schemars(extend("default" = "64KiB"))]
     pub(super) stderr: Option<OutputSize>,
+    /// Of a component with `permissions.network`: how many requests it may make.
+    #[schemars(extend("default" = 16))]
+    pub(super) requests: Option<Count<1, 10_000>>,
+    /// Of a component with `permissions.network`: the sum of the bodies that it sends and receives.
+    #[schemars(extend("default" = "8MiB"))]
+    pub(super) bodies: Option<Size<{ 1 << 10 }, { 1 << 30 }>>,
+    /// Of a component with `permissions.state`: the size of what it keeps, keys and values.
+    #[schemars(extend("default" = "1MiB"))]
+    pub(super) state: Option<Size<{ 1 << 10 }, { 64 << 20 }>>,
 }
 
 /// What a component may touch.
@@ -114,6 +128,33 @@ pub(super) struct PermissionsEntry {
     pub(super) filesystem: Option<Vec<GrantEntry>>,
     /// Names of variables that it sees with hookcell's values.
     pub(super) environment: Option<Vec<VariableName>>,
+    /// The hosts that it may send HTTP requests to (`wasi:http`), each with its port. Addresses of
+    /// the machine itself and of private networks must be named as addresses.
+    pub(super) network: Option<Vec<HostAndPort>>,
+    /// A small store of its own that is kept from event to event (`wasi:keyvalue`), one for each
+    /// project.
+    pub(super) state: Option<bool>,
+    /// Which clock it sees.
+    pub(super) clock: Option<Clock>,
+    /// Which random numbers it is given.
+    pub(super) random: Option<Random>,
+}
+
+/// What a command may touch.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", expecting = "an object")]
+#[schemars(deny_unknown_fields, inline)]
+pub(super) struct SandboxEntry {
+    /// Folders and files, with everything below them, beside the system's programs and libraries,
+    /// which it may read and run.
+    pub(super) filesystem: Option<Vec<GrantEntry>>,
+    /// Names of variables that it is given, beside `PATH` and those of the hook contract.
+    pub(super) environment: Option<Vec<VariableName>>,
+    /// The TCP ports that it may connect to, written `*:443`: the kernel knows ports, not hosts.
+    pub(super) network: Option<Vec<PortOfAnyHost>>,
+    /// Whether it runs, with what protection there is, where the kernel cannot enforce all of it.
+    /// Default: no, it is a failure.
+    pub(super) best_effort: Option<bool>,
 }
 
 /// One granted folder.
@@ -126,4 +167,8 @@ pub(super) struct GrantEntry {
     pub(super) path: PathText,
     /// What may be done below it.
     pub(super) access: Access,
+    /// Of a component: what may not be touched below it, as in `.gitignore`: `*.pem`,
+    /// `secrets/`, `/config/keys`. Files that hold secrets, and those that configure hooks, are
+    /// among them by default.
+    pub(super) deny: Option<Vec<DenyPattern>>,
 }

@@ -9,6 +9,9 @@ use serde::de::{
     Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Unexpected, Visitor,
 };
 
+use super::deny;
+use super::permissions::{NetworkGrant, port_number};
+
 /// The longest timeout, in seconds: a day.
 pub(super) const LONGEST_TIMEOUT: f64 = 86_400.0;
 
@@ -45,34 +48,35 @@ impl<'de> Deserialize<'de> for Seconds {
     }
 }
 
-/// `limits.fuel`.
+/// A whole number from `LOW` to `HIGH`.
 #[derive(Clone, Copy)]
-pub(super) struct Fuel(pub(super) u64);
+pub(super) struct Count<const LOW: u64, const HIGH: u64>(pub(super) u64);
 
-const MOST_FUEL: u64 = 1_000_000_000_000_000;
+/// `limits.fuel`.
+pub(super) type Fuel = Count<1, 1_000_000_000_000_000>;
 
-impl<'de> Deserialize<'de> for Fuel {
+impl<'de, const LOW: u64, const HIGH: u64> Deserialize<'de> for Count<LOW, HIGH> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Reader;
-        impl Visitor<'_> for Reader {
-            type Value = Fuel;
+        struct Reader<const LOW: u64, const HIGH: u64>;
+        impl<const LOW: u64, const HIGH: u64> Visitor<'_> for Reader<LOW, HIGH> {
+            type Value = Count<LOW, HIGH>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write!(f, "a whole number from 1 to {MOST_FUEL}")
+                write!(f, "a whole number from {LOW} to {HIGH}")
             }
 
-            fn visit_u64<E: Error>(self, fuel: u64) -> Result<Fuel, E> {
-                if (1..=MOST_FUEL).contains(&fuel) {
-                    Ok(Fuel(fuel))
+            fn visit_u64<E: Error>(self, count: u64) -> Result<Self::Value, E> {
+                if (LOW..=HIGH).contains(&count) {
+                    Ok(Count(count))
                 } else {
-                    Err(E::invalid_value(Unexpected::Unsigned(fuel), &self))
+                    Err(E::invalid_value(Unexpected::Unsigned(count), &self))
                 }
             }
 
-            fn visit_f64<E: Error>(self, fuel: f64) -> Result<Fuel, E> {
-                match whole(fuel) {
-                    Some(fuel) => self.visit_u64(fuel),
-                    None => Err(E::invalid_value(Unexpected::Float(fuel), &self)),
+            fn visit_f64<E: Error>(self, count: f64) -> Result<Self::Value, E> {
+                match whole(count) {
+                    Some(count) => self.visit_u64(count),
+                    None => Err(E::invalid_value(Unexpected::Float(count), &self)),
                 }
             }
         }
@@ -357,6 +361,27 @@ string!(
     |text| !text.is_empty() && !text.contains(['\0', '='])
 );
 
+string!(
+    /// A pattern in `deny`.
+    DenyPattern,
+    "a pattern as in `.gitignore`, such as `*.pem` or `secrets/`; not empty, and without `!` or `..`",
+    |text| deny::is_pattern(text)
+);
+
+string!(
+    /// An entry of `permissions.network`.
+    HostAndPort,
+    "a host and its port, such as `api.example.com:443` or `127.0.0.1:8080`",
+    |text| NetworkGrant::parse(text).is_some()
+);
+
+string!(
+    /// An entry of `sandbox.network`.
+    PortOfAnyHost,
+    "`*:` and a port, such as `*:443`; the kernel knows ports, not hosts",
+    |text| text.strip_prefix("*:").is_some_and(|port| port_number(port).is_some())
+);
+
 /// The schema of a type that is read by hand.
 macro_rules! schema {
     ($($name:ident $(<$($parameter:ident),*>)? => $schema:tt;)*) => {$(
@@ -378,7 +403,7 @@ macro_rules! schema {
 
 schema! {
     Seconds => {"type": "number", "exclusiveMinimum": 0, "maximum": 86_400};
-    Fuel => {"type": "integer", "minimum": 1, "maximum": MOST_FUEL};
+    Count<LOW, HIGH> => {"type": "integer", "minimum": LOW, "maximum": HIGH};
     Size<LOW, HIGH> => {"anyOf": [
         {"type": "integer", "minimum": LOW, "maximum": HIGH},
         {"type": "string", "pattern": "^[0-9]+(\\.[0-9]+)? *([kKmMgG][iI]?[bB]?|[bB])?$", "examples": ["64MiB"]}
@@ -392,5 +417,8 @@ schema! {
     AnyObject => {"type": "object"};
     ComponentText => {"type": "string", "minLength": 1, "examples": ["no-rm.wasm", "builtin:block-dangerous-commands"]};
     PathText => {"type": "string", "minLength": 1, "examples": ["${workspace}"]};
+    DenyPattern => {"type": "string", "minLength": 1, "examples": ["*.pem", "secrets/"]};
+    HostAndPort => {"type": "string", "pattern": "^[^/*@]+:[0-9]{1,5}$", "examples": ["api.example.com:443"]};
+    PortOfAnyHost => {"type": "string", "pattern": "^[*]:[0-9]{1,5}$", "examples": ["*:443"]};
     VariableName => {"type": "string", "pattern": "^[^=]+$"};
 }

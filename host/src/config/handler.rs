@@ -2,12 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use super::entry::Entry;
+use super::entry::{Entry, GrantEntry};
 use super::fields::CommandText;
 use super::hook::Reader;
-use super::model::{
-    Command, CommandLine, Component, ComponentSource, FilesystemGrant, Handler, Limits, Permissions,
-};
+use super::model::{Command, CommandLine, Component, ComponentSource, Handler, Limits, Sandbox};
+use super::permissions::{FilesystemGrant, NetworkGrant, Permissions, port_number};
 use super::values::{member, range};
 use crate::dialect::Dialect;
 
@@ -27,13 +26,26 @@ impl Reader<'_, '_, '_, '_> {
             "`sha256` is for components; nothing holds it against a command",
             help,
         );
-        for name in ["limits.fuel", "limits.memory"] {
+        for name in [
+            "limits.fuel",
+            "limits.requests",
+            "limits.bodies",
+            "limits.state",
+        ] {
             self.forbid(
                 name,
-                &format!("`{name}` is for components; a command's work and memory are not bounded"),
+                &format!("`{name}` is for components; a command's work is not bounded"),
                 help,
             );
         }
+        if entry.sandbox.is_none() {
+            self.forbid(
+                "limits.memory",
+                "`limits.memory` is for components and for commands with a `sandbox`",
+                "add `\"sandbox\": {}`, make it a component, or remove this",
+            );
+        }
+        self.forbid_deny_in_sandbox(entry)?;
         let line = match (&entry.command, &entry.argv, &entry.args) {
             (_, Some(argv), _) if self.draft.dialect == Dialect::Deepagents => CommandLine::Exec {
                 program: argv.program.clone(),
@@ -83,7 +95,24 @@ impl Reader<'_, '_, '_, '_> {
                 .and_then(|it| it.stderr)
                 .map_or(Limits::DEFAULT.stderr, |size| bytes(size.0)),
             config: self.config(),
+            sandbox: sandbox(entry),
         }))
+    }
+
+    /// The kernel can let a program touch a folder, and not except a part of it.
+    fn forbid_deny_in_sandbox(&mut self, entry: &Entry) -> Option<()> {
+        let grants = entry.sandbox.iter().flat_map(|it| &it.filesystem).flatten();
+        if grants.into_iter().all(|grant| grant.deny.is_none()) {
+            return Some(());
+        }
+        let range = member(self.object, "sandbox").map(|it| range(&it.value))?;
+        self.error(
+            range,
+            "`deny` is for components; the kernel cannot except a part of a folder from a command"
+                .into(),
+        )
+        .help("grant only the folders that it may touch, or make it a component");
+        None
     }
 
     pub(super) fn component(&mut self, entry: &Entry) -> Option<Handler> {
@@ -91,6 +120,11 @@ impl Reader<'_, '_, '_, '_> {
             "shell",
             "`shell` is for commands; a component is started without one",
             "remove it",
+        );
+        self.forbid(
+            "sandbox",
+            "`sandbox` is for commands; a component always runs in one",
+            "grant what it may touch in `permissions`",
         );
         let source = self.source(&entry.component.as_ref()?.0)?;
         let limits = entry.limits.as_ref();
@@ -111,6 +145,15 @@ impl Reader<'_, '_, '_, '_> {
                 stderr: limits
                     .and_then(|it| it.stderr)
                     .map_or(Limits::DEFAULT.stderr, |size| bytes(size.0)),
+                requests: limits
+                    .and_then(|it| it.requests)
+                    .map_or(Limits::DEFAULT.requests, |count| count.0),
+                bodies: limits
+                    .and_then(|it| it.bodies)
+                    .map_or(Limits::DEFAULT.bodies, |size| size.0),
+                state: limits
+                    .and_then(|it| it.state)
+                    .map_or(Limits::DEFAULT.state, |size| size.0),
             },
             permissions: permissions(entry),
             config: self.config(),
@@ -173,22 +216,65 @@ fn permissions(entry: &Entry) -> Permissions {
         return Permissions::default();
     };
     Permissions {
-        filesystem: permissions
-            .filesystem
-            .iter()
-            .flatten()
-            .map(|grant| FilesystemGrant {
-                path: grant.path.0.clone(),
-                access: grant.access,
-            })
-            .collect(),
+        filesystem: grants(permissions.filesystem.as_deref()),
         environment: permissions
             .environment
             .iter()
             .flatten()
             .map(|name| name.0.clone())
             .collect(),
+        network: permissions
+            .network
+            .iter()
+            .flatten()
+            .filter_map(|address| NetworkGrant::parse(&address.0))
+            .collect(),
+        state: permissions.state == Some(true),
+        clock: permissions.clock.unwrap_or_default(),
+        random: permissions.random.unwrap_or_default(),
     }
+}
+
+fn sandbox(entry: &Entry) -> Option<Sandbox> {
+    let sandbox = entry.sandbox.as_ref()?;
+    Some(Sandbox {
+        filesystem: grants(sandbox.filesystem.as_deref()),
+        environment: sandbox
+            .environment
+            .iter()
+            .flatten()
+            .map(|name| name.0.clone())
+            .collect(),
+        ports: sandbox
+            .network
+            .iter()
+            .flatten()
+            .filter_map(|address| port_number(address.0.strip_prefix("*:")?))
+            .collect(),
+        memory: entry
+            .limits
+            .as_ref()
+            .and_then(|it| it.memory)
+            .map(|it| it.0),
+        best_effort: sandbox.best_effort == Some(true),
+    })
+}
+
+fn grants(entries: Option<&[GrantEntry]>) -> Vec<FilesystemGrant> {
+    entries
+        .into_iter()
+        .flatten()
+        .map(|grant| FilesystemGrant {
+            path: grant.path.0.clone(),
+            access: grant.access,
+            deny: grant
+                .deny
+                .iter()
+                .flatten()
+                .map(|pattern| pattern.0.clone())
+                .collect(),
+        })
+        .collect()
 }
 
 /// Caps on outputs are at most 64 MiB, which every `usize` holds.

@@ -13,6 +13,7 @@
 //! One entry is read into the types of `entry`, and the JSON Schema ([`schema()`]) is made from the
 //! same types.
 
+mod deny;
 mod diagnostic;
 mod discover;
 mod entry;
@@ -23,6 +24,7 @@ mod handler;
 mod hook;
 mod model;
 mod near;
+mod permissions;
 mod read;
 mod schema;
 mod source;
@@ -31,7 +33,8 @@ mod values;
 pub use diagnostic::{ConfigError, Diagnostic, Severity};
 pub use discover::discover;
 pub use model::{
-    Access, Command, CommandLine, Component, ComponentSource, Configuration, FilesystemGrant,
-    Handler, Hook, Limits, OnFailure, Permissions, Shell,
+    Command, CommandLine, Component, ComponentSource, Configuration, Handler, Hook, Limits,
+    OnFailure, Sandbox, Shell,
 };
+pub use permissions::{Access, Clock, FilesystemGrant, NetworkGrant, Permissions, Random};
 pub use schema::schema;

@@ -7,6 +7,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::permissions::{FilesystemGrant, Permissions};
 use crate::config::Diagnostic;
 use crate::dialect::Dialect;
 use crate::select::Selector;
@@ -85,6 +86,23 @@ pub struct Command {
     /// The hook's `config` object as JSON text, as it is written, given in the variable
     /// `HOOKCELL_CONFIG`.
     pub config: Option<String>,
+    /// What the kernel lets it touch; `None`: whatever the user may.
+    pub sandbox: Option<Sandbox>,
+}
+
+/// What a command with `"sandbox": {…}` may touch, enforced by the kernel.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Sandbox {
+    /// Folders and files, with everything below them; without `deny`, which the kernel cannot do.
+    pub filesystem: Vec<FilesystemGrant>,
+    /// Names of variables that it is given with the host's values.
+    pub environment: Vec<String>,
+    /// TCP ports that it may connect to, 1 to 65535.
+    pub ports: Vec<u16>,
+    /// `limits.memory`: bytes of address space of each process.
+    pub memory: Option<u64>,
+    /// Whether it runs where the kernel cannot enforce all of this.
+    pub best_effort: bool,
 }
 
 /// The two forms of a command (Claude contract).
@@ -193,6 +211,12 @@ pub struct Limits {
     pub stdout: usize,
     /// `stderr`: bytes kept of standard error. 1 KiB to 64 MiB; default 64 KiB.
     pub stderr: usize,
+    /// `requests`: HTTP requests. 1 to 10,000; default 16.
+    pub requests: u64,
+    /// `bodies`: bytes, the sum over all bodies sent and received. 1 KiB to 1 GiB; default 8 MiB.
+    pub bodies: u64,
+    /// `state`: bytes of keys and values that are kept. 1 KiB to 64 MiB; default 1 MiB.
+    pub state: u64,
 }
 
 impl Limits {
@@ -202,6 +226,9 @@ impl Limits {
         memory: 256 << 20,
         stdout: 1 << 20,
         stderr: 64 << 10,
+        requests: 16,
+        bodies: 8 << 20,
+        state: 1 << 20,
     };
 }
 
@@ -209,34 +236,4 @@ impl Default for Limits {
     fn default() -> Self {
         Self::DEFAULT
     }
-}
-
-/// What a component may touch (`permissions`): nothing, unless granted here.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Permissions {
-    /// Folders, with everything below them.
-    pub filesystem: Vec<FilesystemGrant>,
-    /// Names of variables that the component sees with the host's values.
-    pub environment: Vec<String>,
-}
-
-/// One granted folder.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FilesystemGrant {
-    /// The folder as written, `${workspace}`, `${home}` and `~` not yet expanded: the workspace
-    /// is that of the event.
-    pub path: String,
-    /// What may be done below it.
-    pub access: Access,
-}
-
-/// What may be done in a granted folder.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-#[schemars(inline)]
-pub enum Access {
-    /// `read`: open, list, read.
-    Read,
-    /// `write`: all of `read`, and create, write, rename, delete.
-    Write,
 }

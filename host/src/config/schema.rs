@@ -87,15 +87,17 @@ fn with_kinds(mut entry: Value) -> Value {
                     "required": ["command"],
                     "properties": {
                         "type": {"const": "command"},
-                        "limits": {"not": none_of(&["fuel", "memory"])}
+                        "limits": {"not": none_of(&["fuel", "requests", "bodies", "state"])}
                     },
-                    "not": none_of(&["component", "sha256", "permissions"])
+                    "not": none_of(&["component", "sha256", "permissions"]),
+                    "if": {"not": {"required": ["sandbox"]}},
+                    "then": {"properties": {"limits": {"not": {"required": ["memory"]}}}}
                 },
                 {
                     "title": "component",
                     "required": ["component"],
                     "properties": {"type": {"const": "component"}},
-                    "not": none_of(&["command", "shell"])
+                    "not": none_of(&["command", "shell", "sandbox"])
                 }
             ]),
         );

@@ -47,6 +47,7 @@ use tokio::process::ChildStdin;
 
 use crate::config::Command;
 use crate::outcome::{End, Failure, FailureKind, Outcome, Usage};
+use crate::program::Program;
 use capture::Capture;
 
 /// The event and the places that one run of a command is given.
@@ -66,6 +67,8 @@ pub struct CommandContext<'a> {
     pub working_dir: &'a Path,
     /// How long it may run.
     pub timeout: Duration,
+    /// The hookcell program, which confines a command that has a `sandbox`.
+    pub program: &'a Program,
 }
 
 /// Runs a command hook once.
@@ -121,6 +124,7 @@ pub async fn run(command: &Command, context: &CommandContext<'_>) -> Outcome {
         stdout,
         stderr,
         usage,
+        denied: Vec::new(),
     }
 }
 

@@ -10,19 +10,31 @@ use bytes::Bytes;
 use crate::builtin;
 use crate::config::{Component, ComponentSource};
 use crate::outcome::{Failure, Outcome};
-use crate::sandbox::{self, Guest};
+use crate::sandbox::{self, Compiler, Guest, Offer, Turns};
 
 /// The guests that a host has loaded. Each file is read and compiled once, on first use, and the
 /// very bytes that were compiled are the ones whose digest a pin is held against.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Guests {
-    loaded: Mutex<HashMap<ComponentSource, Slot>>,
+    compiler: Compiler,
+    turns: Turns,
+    loaded: Mutex<HashMap<(ComponentSource, Offer), Slot>>,
 }
 
 /// Whoever comes first loads; those who come meanwhile wait for the same guest.
 type Slot = Arc<tokio::sync::OnceCell<Arc<Guest>>>;
 
 impl Guests {
+    /// No guests yet; those to come are compiled by `compiler`
+    /// and take `turns`.
+    pub fn new(compiler: Compiler, turns: Turns) -> Self {
+        Self {
+            compiler,
+            turns,
+            loaded: Mutex::default(),
+        }
+    }
+
     /// The guest of a component hook, loaded if it is not yet.
     ///
     /// # Errors
@@ -32,12 +44,13 @@ impl Guests {
     /// not kept: the file may be there the next time.
     pub async fn get(&self, component: &Component, project: &Path) -> Result<Arc<Guest>, Failure> {
         let source = component.source.resolve(project);
+        let offer = Offer::of(&component.permissions);
         let slot = {
             let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
-            Arc::clone(loaded.entry(source.clone()).or_default())
+            Arc::clone(loaded.entry((source.clone(), offer)).or_default())
         };
         let guest = slot
-            .get_or_try_init(|| load(source, component.sha256))
+            .get_or_try_init(|| load(source, component.sha256, offer, self.compiler.clone()))
             .await?;
         // Another hook may have loaded the same file without a pin, or with another one.
         sandbox::check_pin(guest.digest(), component.sha256)?;
@@ -45,12 +58,17 @@ impl Guests {
     }
 }
 
-async fn load(source: ComponentSource, pin: Option<[u8; 32]>) -> Result<Arc<Guest>, Failure> {
+async fn load(
+    source: ComponentSource,
+    pin: Option<[u8; 32]>,
+    offer: Offer,
+    compiler: Compiler,
+) -> Result<Arc<Guest>, Failure> {
     let read = move || match source {
         ComponentSource::Builtin(name) => builtin::bytes(&name).map(<[u8]>::to_vec),
         ComponentSource::File(path) => sandbox::read_file(&path),
     };
-    sandbox::load(read, pin).await
+    sandbox::load(read, pin, offer, compiler).await
 }
 
 /// Runs a component hook once.
@@ -72,6 +90,7 @@ pub async fn run(
         payload,
         workspace: project,
         timeout,
+        turns: &guests.turns,
     };
     sandbox::run(guest, request).await
 }

@@ -8,13 +8,24 @@
 //! against a monotonic deadline and bounds computing time, and dropping the future ends a guest
 //! that is asleep in a host call. A store is used for one event and thrown away.
 
+mod bulk;
+pub mod cache;
+pub mod compile;
+mod compiled;
+mod denials;
 mod engine;
 mod grants;
 mod limits;
+mod link;
 mod load;
 mod run;
 pub mod shape;
 mod stdio;
+mod store;
+pub mod turns;
 
+pub use compiled::Compiler;
+pub use link::Offer;
 pub use load::{Guest, LARGEST_FILE, check_pin, load, read_file};
 pub use run::{Request, run};
+pub use turns::Turns;

@@ -7,15 +7,18 @@ use bytes::Bytes;
 use tokio::task::AbortHandle;
 use wasmtime::component::{ResourceTable, ResourceTableError};
 use wasmtime::{Engine, Store, Trap, UpdateDeadline, WasmBacktrace};
-use wasmtime_wasi::p1::WasiP1Ctx;
 use wasmtime_wasi::p2::pipe::MemoryInputPipe;
-use wasmtime_wasi::{I32Exit, WasiCtx, WasiCtxBuilder, WasiCtxView, WasiView};
+use wasmtime_wasi::{I32Exit, WasiCtxBuilder};
 
+use super::denials::Denials;
 use super::engine::Shared;
 use super::grants;
 use super::limits::Meter;
-use super::load::{Code, Guest};
+use super::link::Linked;
+use super::load::Guest;
 use super::stdio::CappedOutput;
+use super::store::{ComponentState, ModuleState, State};
+use super::turns::Turns;
 use crate::config::{Component, Limits};
 use crate::outcome::{End, Failure, FailureKind, Outcome, Usage};
 use crate::text;
@@ -47,44 +50,10 @@ pub struct Request<'a> {
     pub payload: &'a Bytes,
     /// The folder that `${workspace}` means.
     pub workspace: &'a Path,
-    /// How long the run may take.
+    /// How long the run may take, waiting for its turn included.
     pub timeout: Duration,
-}
-
-pub(super) struct ComponentState {
-    wasi: WasiCtx,
-    table: ResourceTable,
-    meter: Meter,
-}
-
-impl WasiView for ComponentState {
-    fn ctx(&mut self) -> WasiCtxView<'_> {
-        WasiCtxView {
-            ctx: &mut self.wasi,
-            table: &mut self.table,
-        }
-    }
-}
-
-pub(super) struct ModuleState {
-    pub(super) wasi: WasiP1Ctx,
-    meter: Meter,
-}
-
-trait State: Send + 'static {
-    fn meter(&mut self) -> &mut Meter;
-}
-
-impl State for ComponentState {
-    fn meter(&mut self) -> &mut Meter {
-        &mut self.meter
-    }
-}
-
-impl State for ModuleState {
-    fn meter(&mut self) -> &mut Meter {
-        &mut self.meter
-    }
+    /// Where it takes its turn.
+    pub turns: &'a Turns,
 }
 
 /// Runs a guest once, on the guests' own threads. Needs a tokio runtime with a timer.
@@ -98,6 +67,7 @@ pub async fn run(guest: std::sync::Arc<Guest>, request: Request<'_>) -> Outcome 
     let limits = request.component.limits;
     let stdout = CappedOutput::new(limits.stdout);
     let stderr = CappedOutput::new(limits.stderr);
+    let denials = Denials::default();
     let context = match context(&request, &stdout, &stderr) {
         Ok(context) => context,
         Err(failure) => return Outcome::never_ran(failure),
@@ -106,9 +76,23 @@ pub async fn run(guest: std::sync::Arc<Guest>, request: Request<'_>) -> Outcome 
     let timeout = request.timeout;
     // The longest timeout is a day: this cannot overflow, and if it did, the run would be over.
     let deadline = started.checked_add(timeout).unwrap_or(started);
+    let turn = match request.turns.take(guest.digest(), deadline).await {
+        Ok(turn) => turn,
+        Err(why) => {
+            let mut outcome = Outcome::never_ran(Failure::new(
+                FailureKind::TimedOut,
+                format!(
+                    "it was not started within {} s (`timeout`): {why}",
+                    timeout.as_secs_f64()
+                ),
+            ));
+            outcome.usage.elapsed = started.elapsed();
+            return outcome;
+        }
+    };
     let ticking = shared.ticking();
     let running = shared.runtime.spawn(async move {
-        let _ticking = ticking;
+        let (_ticking, _turn) = (ticking, turn);
         run_here(&shared.engine, &guest, context, limits, deadline).await
     });
     let _abort = AbortOnDrop(running.abort_handle());
@@ -154,6 +138,7 @@ pub async fn run(guest: std::sync::Arc<Guest>, request: Request<'_>) -> Outcome 
         stdout,
         stderr: stderr.take(),
         usage,
+        denied: denials.take(),
     }
 }
 
@@ -222,8 +207,8 @@ async fn run_here(
 ) -> Ended {
     let meter = Meter::new(limits.memory);
     let mut purse = limits.fuel.max(SETUP_FUEL);
-    match &guest.code {
-        Code::Component(command) => {
+    match &guest.linked {
+        Linked::Component(command) => {
             let mut table = ResourceTable::new();
             table.set_max_capacity(RESOURCES);
             let state = ComponentState {
@@ -242,7 +227,7 @@ async fn run_here(
             .await;
             conclude(store, ended, purse, &limits)
         }
-        Code::Module(instance) => {
+        Linked::Module(instance) => {
             let state = ModuleState {
                 wasi: context.build_p1(),
                 meter,

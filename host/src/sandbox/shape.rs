@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use wasmparser::component_types::ComponentEntityType;
 use wasmparser::types::Types;
 use wasmparser::{Encoding, ExternalKind, Parser, Payload, Validator, WasmFeatures};
 
+use super::bulk::Bulk;
+use super::link::Offer;
 use crate::outcome::{Failure, FailureKind};
 use crate::text;
 
@@ -26,7 +28,7 @@ const OFFERED: [&str; 6] = [
 ];
 
 /// The two kinds of file that can be a hook.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// A component of the component model, for WASI 0.2.
@@ -36,7 +38,7 @@ pub enum Kind {
 }
 
 /// Which exit codes a guest can end with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ExitCodes {
     /// Every one: it imports `exit-with-code`, or preview1's `proc_exit`.
@@ -49,7 +51,7 @@ pub enum ExitCodes {
 }
 
 /// What a file is, asks for, and can do.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Shape {
     /// Component or module.
@@ -60,6 +62,8 @@ pub struct Shape {
     pub exports: Vec<String>,
     /// Which exit codes it can end with.
     pub exit_codes: ExitCodes,
+    /// The bytes of its function bodies, all modules together: what compiling is bounded by.
+    pub code_bytes: u64,
 }
 
 /// Reads and validates a file.
@@ -90,10 +94,14 @@ pub fn read(bytes: &[u8]) -> Result<Shape, Failure> {
         imports: BTreeMap::new(),
         exports: Vec::new(),
         exit_codes: ExitCodes::Zero,
+        code_bytes: 0,
     };
+    let mut bulk = Bulk::default();
     let mut depth = 0;
     for payload in Parser::new(0).parse_all(bytes) {
         let payload = payload.map_err(broken)?;
+        bulk.count(&payload).map_err(broken)?;
+        bulk.check(depth).map_err(invalid)?;
         match payload {
             Payload::Version {
                 encoding: Encoding::Component,
@@ -135,17 +143,19 @@ pub fn read(bytes: &[u8]) -> Result<Shape, Failure> {
         }
     }
     shape.exit_codes = exit_codes(&shape);
+    shape.code_bytes = bulk.code_bytes;
     Ok(shape)
 }
 
 impl Shape {
     /// Whether the guest can be a hook: what it imports is offered, and it exports what is run.
+    /// `offer` is what of the interfaces that must be granted is.
     ///
     /// # Errors
     ///
     /// [`FailureKind::UnsupportedWasi`], [`FailureKind::UnknownImport`] or
     /// [`FailureKind::MissingExport`].
-    pub fn check(&self) -> Result<(), Failure> {
+    pub fn check(&self, _offer: Offer) -> Result<(), Failure> {
         let of_wasi_0_3 = |name: &&String| name.starts_with("wasi:") && name.contains("@0.3.");
         if let Some(name) = self.imports.keys().chain(&self.exports).find(of_wasi_0_3) {
             return Err(Failure::new(

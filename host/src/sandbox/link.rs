@@ -1,0 +1,102 @@
+//! What a guest's imports are linked to: all that language runtimes import by themselves, inert
+//! until granted, and the rest only where it is granted.
+
+use wasmtime::component::{self, Component};
+use wasmtime::{Engine, InstancePre, Linker, Module};
+use wasmtime_wasi::p2::bindings::CommandPre;
+use wasmtime_wasi::{I32Exit, p1, p2};
+
+use super::compiled::Code;
+use super::store::{ComponentState, ModuleState};
+use crate::config::Permissions;
+use crate::outcome::{Failure, FailureKind};
+use crate::text;
+
+/// Which of the interfaces that no runtime imports by itself are linked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Offer {
+    /// `wasi:http`.
+    pub network: bool,
+    /// `wasi:keyvalue`.
+    pub state: bool,
+}
+
+impl Offer {
+    /// All that may be granted.
+    pub const ALL: Self = Self {
+        network: true,
+        state: true,
+    };
+
+    /// What `permissions` grant.
+    pub fn of(permissions: &Permissions) -> Self {
+        Self {
+            network: !permissions.network.is_empty(),
+            state: permissions.state,
+        }
+    }
+}
+
+/// A guest with its imports linked.
+pub(super) enum Linked {
+    Component(CommandPre<ComponentState>),
+    Module(InstancePre<ModuleState>),
+}
+
+/// Links a guest.
+///
+/// # Errors
+///
+/// [`FailureKind::UnknownImport`] for an import of another type than the one that is offered, and
+/// [`FailureKind::MissingExport`] for an export of another type than the one that is run.
+pub(super) fn link(engine: &Engine, code: &Code, offer: Offer) -> Result<Linked, Failure> {
+    match code {
+        Code::Component(component) => {
+            link_component(engine, component, offer).map(Linked::Component)
+        }
+        Code::Module(module) => link_module(engine, module).map(Linked::Module),
+    }
+}
+
+fn link_component(
+    engine: &Engine,
+    component: &Component,
+    _offer: Offer,
+) -> Result<CommandPre<ComponentState>, Failure> {
+    let mut linker = component::Linker::<ComponentState>::new(engine);
+    p2::add_to_linker_async(&mut linker).map_err(host_fault)?;
+    let instance = linker.instantiate_pre(component).map_err(unlinkable)?;
+    CommandPre::new(instance).map_err(|error| {
+        Failure::new(
+            FailureKind::MissingExport,
+            text::one_line(&format!("{error:#}"), 500),
+        )
+    })
+}
+
+fn link_module(engine: &Engine, module: &Module) -> Result<InstancePre<ModuleState>, Failure> {
+    let mut linker = Linker::<ModuleState>::new(engine);
+    p1::add_to_linker_async(&mut linker, |state| &mut state.wasi).map_err(host_fault)?;
+    // wasmtime's own refuses codes from 126 on, which commands do use.
+    linker.allow_shadowing(true);
+    linker
+        .func_wrap(
+            "wasi_snapshot_preview1",
+            "proc_exit",
+            |code: i32| -> wasmtime::Result<()> { Err(I32Exit(code).into()) },
+        )
+        .map_err(host_fault)?;
+    linker.instantiate_pre(module).map_err(unlinkable)
+}
+
+/// The names are known to be offered; what can still differ is their type.
+fn unlinkable(error: wasmtime::Error) -> Failure {
+    Failure::new(
+        FailureKind::UnknownImport,
+        text::one_line(&format!("{error:#}"), 500),
+    )
+}
+
+fn host_fault(error: wasmtime::Error) -> Failure {
+    Failure::new(FailureKind::Host, format!("{error:#}"))
+}
