@@ -99,7 +99,7 @@ fn row_31_what_is_asked_for_and_is_not_there_is_named() {
             "fd_write",
         ),
         (
-            module(r#""wasi_snapshot_preview1" "fd_write" (memory 1)"#),
+            module(r#""wasi_snapshot_preview1" "fd_write" (global i32)"#),
             FailureKind::UnknownImport,
             "fd_write",
         ),

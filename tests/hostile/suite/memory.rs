@@ -96,6 +96,6 @@ pub fn row_25_resources_for_ever() {
 }
 
 #[test]
-pub fn row_25_a_thousand_instances() {
-    Row::of(guests::row_25_a_thousand_instances()).fails(FailureKind::TooManyResources);
+pub fn row_25_five_hundred_instances() {
+    Row::of(guests::row_25_five_hundred_instances()).fails(FailureKind::TooManyResources);
 }

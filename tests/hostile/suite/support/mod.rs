@@ -8,7 +8,7 @@ pub mod row;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use hookcell::Host;
+use hookcell::{Host, HostBuilder};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
@@ -42,9 +42,23 @@ pub fn alone() -> MutexGuard<'static, ()> {
     alone
 }
 
-/// A host for this hooks.json, which must be without fault, in this project.
+/// A host for this hooks.json, which must be without fault, in this project. What it compiles is kept
+/// for the tests that follow.
 pub fn host(hooks_json: &Value, project: &Path) -> Host {
-    let host = Host::builder()
+    host_with(hooks_json, project, |builder| builder.cache_folder(CACHE))
+}
+
+/// The cache of all tests but those that are about it.
+pub const CACHE: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/hostile-cache");
+
+/// A host with its own settings.
+pub fn host_with(
+    hooks_json: &Value,
+    project: &Path,
+    settings: impl FnOnce(HostBuilder) -> HostBuilder,
+) -> Host {
+    let builder = Host::builder().program(env!("CARGO_BIN_EXE_hostile-host"));
+    let host = settings(builder)
         .project(project)
         .configuration_text(&hooks_json.to_string())
         .unwrap()

@@ -6,6 +6,8 @@ use std::process::{Child, Command, Output, Stdio};
 
 use serde_json::Value;
 
+use super::CACHE;
+
 /// Starts `hookcell run` with this hooks.json, which it writes into the folder, on this event.
 pub fn start(folder: &Path, hooks_json: &Value, event: &str, payload: &str, log: &str) -> Child {
     let file = folder.join("hooks.json");
@@ -16,6 +18,7 @@ pub fn start(folder: &Path, hooks_json: &Value, event: &str, payload: &str, log:
         .arg("--project")
         .arg(folder)
         .env("RUST_LOG", log)
+        .env("HOOKCELL_CACHE_DIRECTORY", CACHE)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

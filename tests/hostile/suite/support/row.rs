@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
 use super::process::{self, Held};
-use super::{SCRIPTED, alone, host, merge, runtime};
+use super::{CACHE, SCRIPTED, alone, host_with, merge, runtime};
 
 /// What the host's own resident memory may grow by beyond the guest's limit.
 const HOST_MEMORY: u64 = 32 << 20;
@@ -29,6 +29,7 @@ pub struct Row {
     event: &'static str,
     payload: Value,
     around: Duration,
+    cache: bool,
     release: Option<Box<dyn FnOnce()>>,
 }
 
@@ -65,6 +66,7 @@ impl Row {
             event: "PreToolUse",
             payload: json!({"tool_name": "Hostile", "tool_input": {}}),
             around: AROUND_THE_RUN,
+            cache: true,
             release: None,
         }
     }
@@ -100,6 +102,12 @@ impl Row {
     /// Another bound for what the event takes besides the hook's run.
     pub fn around_the_run(mut self, bound: Duration) -> Self {
         self.around = bound;
+        self
+    }
+
+    /// Compiles the guest, whatever was compiled before.
+    pub fn without_cache(mut self) -> Self {
+        self.cache = false;
         self
     }
 
@@ -171,7 +179,13 @@ impl Row {
                 {"matcher": "Bash", "hooks": [guard]},
             ]}}),
         );
-        let host = host(&hooks_json, self.project.path());
+        let host = host_with(&hooks_json, self.project.path(), |builder| {
+            if self.cache {
+                builder.cache_folder(CACHE)
+            } else {
+                builder.no_cache()
+            }
+        });
         allows_what_is_harmless(&runtime, &host);
         let held = Held::now();
         let resident = process::resident_from_now();
@@ -212,7 +226,10 @@ impl Row {
         nothing_acts(&serde_json::to_value(&decision).unwrap());
         drop(event);
         // A guest that is loaded keeps a descriptor for what its memory begins with, as long as the host.
-        let loaded = Held { descriptors: held.descriptors + 1, ..held };
+        let loaded = Held {
+            descriptors: held.descriptors + 1,
+            ..held
+        };
         loaded.comes_back(&format!("{record:#?}"));
         blocks_what_is_dangerous(&runtime, &host);
         drop(host);

@@ -1,7 +1,7 @@
-//! A component that is a thousand instances of nothing.
+//! A component that is five hundred instances of nothing.
 
 pub fn wat() -> String {
-    let instances = "(core instance (instantiate $nothing))".repeat(1000);
+    let instances = "(core instance (instantiate $nothing))".repeat(500);
     format!(
         r#"(component
             (core module $nothing)
