@@ -211,15 +211,25 @@ impl Host {
     /// Loads every component, so that no event waits for a compiler. Returns those that cannot be
     /// loaded, each hook with the reason; dispatching to them fails the same way.
     pub async fn prepare(&self) -> Vec<(&Hook, Failure)> {
-        let mut failures = Vec::new();
-        for hook in self.hooks() {
-            if let Handler::Component(component) = &hook.handler
-                && let Err(failure) = self.load(component).await
-            {
-                failures.push((hook, failure));
+        let hooks: Vec<&Hook> = self.hooks().collect();
+        let mut loading = JoinSet::new();
+        for (index, hook) in hooks.iter().enumerate() {
+            if let Handler::Component(component) = &hook.handler {
+                let (host, component) = (self.clone(), component.clone());
+                loading.spawn(async move { (index, host.load(&component).await.err()) });
             }
         }
+        let mut failures: Vec<_> = loading
+            .join_all()
+            .await
+            .into_iter()
+            .filter_map(|(index, failure)| Some((index, failure?)))
+            .collect();
+        failures.sort_by_key(|(index, _)| *index);
         failures
+            .into_iter()
+            .map(|(index, failure)| (hooks[index], failure))
+            .collect()
     }
 
     /// Runs all hooks that `event` selects and merges what they say.
@@ -265,11 +275,12 @@ impl Host {
             .filter(|it| it.severity == Severity::Error)
             .count();
         if dropped > 0 {
-            decision.notices.push(format!(
+            let notice = format!(
                 "{dropped} mistake{} in the configuration; `hookcell check` shows {}",
                 if dropped == 1 { "" } else { "s" },
                 if dropped == 1 { "it" } else { "them" }
-            ));
+            );
+            decision.notices.push(notice.into());
         }
         decision
     }
@@ -366,13 +377,13 @@ impl Inner {
 fn tell(record: &Record) {
     match &record.failure {
         Some(failure) => tracing::warn!(
-            hook = record.hook,
+            hook = record.hook.as_str(),
             elapsed_microseconds = record.elapsed_microseconds,
             fuel = record.fuel,
             "failed: {failure}"
         ),
         None => tracing::info!(
-            hook = record.hook,
+            hook = record.hook.as_str(),
             elapsed_microseconds = record.elapsed_microseconds,
             fuel = record.fuel,
             exit_code = record.exit_code,

@@ -61,3 +61,14 @@ pub async fn pre_tool_use(hooks: Value, payload: Value) -> Decision {
     host.dispatch(&Event::parse(payload.to_string(), Some("PreToolUse")).unwrap())
         .await
 }
+
+/// Looks again and again until there is an answer, for at most 20 seconds.
+pub fn wait_for<T>(mut look: impl FnMut() -> Option<T>) -> T {
+    for _ in 0..2000 {
+        if let Some(found) = look() {
+            return found;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    panic!("waited in vain");
+}

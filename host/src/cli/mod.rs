@@ -6,6 +6,7 @@
 mod cache;
 mod check;
 mod compile;
+mod confine;
 mod demo;
 mod inspect;
 mod problem;
@@ -53,6 +54,8 @@ enum Command {
     Demo(demo::Arguments),
     #[command(name = SUBCOMMAND, hide = true)]
     Compile(compile::Arguments),
+    #[command(hide = true)]
+    ConfineCommand(confine::Arguments),
 }
 
 /// Runs the program with the process's arguments.
@@ -85,6 +88,7 @@ pub fn run_with(
         Command::Cache(arguments) => cache::run(&arguments, stdout),
         Command::Demo(arguments) => demo::run(&arguments, stdout),
         Command::Compile(arguments) => Ok(compile::run(&arguments, stderr)),
+        Command::ConfineCommand(arguments) => Ok(confine::run(arguments, stderr)),
     };
     match result.and_then(|code| stdout.flush().map(|()| code).map_err(Problem::from)) {
         Ok(code) => code,

@@ -92,6 +92,8 @@ pub(super) fn config() -> Config {
         .wasm_memory64(false)
         .wasm_multi_memory(false)
         .wasm_relaxed_simd(false)
+        // The bits of a NaN would differ from machine to machine.
+        .cranelift_nan_canonicalization(true)
         // The difference is the host's share: too little would abort the process.
         .max_wasm_stack(512 << 10)
         .async_stack_size(2 << 20)

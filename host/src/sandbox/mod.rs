@@ -10,16 +10,25 @@
 
 mod bulk;
 pub mod cache;
+mod clock;
 pub mod compile;
 mod compiled;
 mod denials;
 mod engine;
+mod environment;
 mod grants;
+mod interfaces;
 mod limits;
 mod link;
 mod load;
+mod network;
+mod provided;
+mod random;
 mod run;
+mod settings;
 pub mod shape;
+mod sockets;
+mod state;
 mod stdio;
 mod store;
 pub mod turns;

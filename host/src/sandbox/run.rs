@@ -16,6 +16,8 @@ use super::grants;
 use super::limits::Meter;
 use super::link::Linked;
 use super::load::Guest;
+use super::provided::Provided;
+use super::state;
 use super::stdio::CappedOutput;
 use super::store::{ComponentState, ModuleState, State};
 use super::turns::Turns;
@@ -68,7 +70,7 @@ pub async fn run(guest: std::sync::Arc<Guest>, request: Request<'_>) -> Outcome 
     let stdout = CappedOutput::new(limits.stdout);
     let stderr = CappedOutput::new(limits.stderr);
     let denials = Denials::default();
-    let context = match context(&request, &stdout, &stderr) {
+    let mut context = match context(&request, &stdout, &stderr) {
         Ok(context) => context,
         Err(failure) => return Outcome::never_ran(failure),
     };
@@ -90,10 +92,17 @@ pub async fn run(guest: std::sync::Arc<Guest>, request: Request<'_>) -> Outcome 
             return outcome;
         }
     };
+    let mut provided = Provided::new(&request, guest.digest(), deadline, &denials, &mut context);
+    if request.component.permissions.state {
+        match open_store(shared, &request, deadline, &denials).await {
+            Ok(store) => provided.store = Some(store),
+            Err(failure) => return Outcome::never_ran(failure),
+        }
+    }
     let ticking = shared.ticking();
     let running = shared.runtime.spawn(async move {
         let (_ticking, _turn) = (ticking, turn);
-        run_here(&shared.engine, &guest, context, limits, deadline).await
+        run_here(&shared.engine, &guest, context, provided, limits, deadline).await
     });
     let _abort = AbortOnDrop(running.abort_handle());
     // The guest's threads end it at its deadline. Should all of them be held by other guests,
@@ -123,7 +132,8 @@ pub async fn run(guest: std::sync::Arc<Guest>, request: Request<'_>) -> Outcome 
                 "still running after {:.3} s; {} s are allowed (`timeout`)",
                 elapsed.as_secs_f64(),
                 timeout.as_secs_f64()
-            ),
+            )
+            .into(),
             ..failure
         }),
         end => end,
@@ -139,6 +149,32 @@ pub async fn run(guest: std::sync::Arc<Guest>, request: Request<'_>) -> Outcome 
         stderr: stderr.take(),
         usage,
         denied: denials.take(),
+        not_enforced: Vec::new(),
+    }
+}
+
+/// Opens a hook's store where waiting for the disk holds nobody up.
+async fn open_store(
+    shared: &Shared,
+    request: &Request<'_>,
+    deadline: Instant,
+    denials: &Denials,
+) -> Result<state::Store, Failure> {
+    let (component, workspace) = (request.component.clone(), request.workspace.to_owned());
+    let denials = denials.clone();
+    let opening = shared
+        .runtime
+        .spawn_blocking(move || state::Store::open(&component, &workspace, deadline, denials));
+    match tokio::time::timeout_at((deadline + PATIENCE).into(), opening).await {
+        Ok(Ok(opened)) => opened,
+        Ok(Err(error)) => Err(Failure::new(
+            FailureKind::Host,
+            format!("opening its store was cut off: {error}"),
+        )),
+        Err(_) => Err(Failure::new(
+            FailureKind::TimedOut,
+            "its store was not opened within its `timeout`",
+        )),
     }
 }
 
@@ -202,6 +238,7 @@ async fn run_here(
     engine: &Engine,
     guest: &Guest,
     mut context: WasiCtxBuilder,
+    provided: Provided,
     limits: Limits,
     deadline: Instant,
 ) -> Ended {
@@ -215,6 +252,7 @@ async fn run_here(
                 wasi: context.build(),
                 table,
                 meter,
+                provided,
             };
             let mut store = armed(engine, state, purse, deadline);
             let ended = tokio::time::timeout_at(deadline.into(), async {
@@ -231,6 +269,7 @@ async fn run_here(
             let state = ModuleState {
                 wasi: context.build_p1(),
                 meter,
+                provided,
             };
             let mut store = armed(engine, state, purse, deadline);
             let ended = tokio::time::timeout_at(deadline.into(), async {
@@ -340,14 +379,14 @@ fn describe(error: &wasmtime::Error, trap: Option<Trap>) -> String {
         Some(trap) => trap.to_string(),
         None => error.root_cause().to_string(),
     };
-    let mut message = text::one_line(&cause, 300);
+    let mut message = text::one_line(&cause, 300).to_string();
     if let Some(backtrace) = error.downcast_ref::<WasmBacktrace>() {
         let names: Vec<String> = backtrace
             .frames()
             .iter()
             .filter_map(|frame| frame.func_name())
             .take(5)
-            .map(|name| text::one_line(name, 80))
+            .map(|name| text::one_line(name, 80).into())
             .collect();
         if !names.is_empty() {
             message.push_str(&format!(" (in {})", names.join(" < ")));

@@ -8,24 +8,13 @@ use wasmparser::types::Types;
 use wasmparser::{Encoding, ExternalKind, Parser, Payload, Validator, WasmFeatures};
 
 use super::bulk::Bulk;
+use super::interfaces::{self, Standing};
 use super::link::Offer;
 use crate::outcome::{Failure, FailureKind};
 use crate::text;
 
 /// The module whose functions are WASI preview1.
 const PREVIEW1: &str = "wasi_snapshot_preview1";
-
-/// The packages of WASI 0.2 that every component may import. Files, variables and sockets are
-/// among them since language runtimes import those whether or not the hook uses them; they give
-/// nothing until it is granted.
-const OFFERED: [&str; 6] = [
-    "wasi:cli/",
-    "wasi:io/",
-    "wasi:clocks/",
-    "wasi:random/",
-    "wasi:filesystem/",
-    "wasi:sockets/",
-];
 
 /// The two kinds of file that can be a hook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -155,7 +144,7 @@ impl Shape {
     ///
     /// [`FailureKind::UnsupportedWasi`], [`FailureKind::UnknownImport`] or
     /// [`FailureKind::MissingExport`].
-    pub fn check(&self, _offer: Offer) -> Result<(), Failure> {
+    pub fn check(&self, offer: Offer) -> Result<(), Failure> {
         let of_wasi_0_3 = |name: &&String| name.starts_with("wasi:") && name.contains("@0.3.");
         if let Some(name) = self.imports.keys().chain(&self.exports).find(of_wasi_0_3) {
             return Err(Failure::new(
@@ -165,33 +154,7 @@ impl Shape {
                 ),
             ));
         }
-        let offered = |name: &str| match self.kind {
-            Kind::Module => name == PREVIEW1,
-            Kind::Component => {
-                OFFERED.iter().any(|package| name.starts_with(package)) && name.contains("@0.2.")
-            }
-        };
-        let unknown: Vec<String> = self
-            .imports
-            .keys()
-            .filter(|name| !offered(name))
-            .map(|name| format!("`{name}`"))
-            .collect();
-        if !unknown.is_empty() {
-            let offer = match self.kind {
-                Kind::Module => format!("a module may import `{PREVIEW1}`"),
-                Kind::Component => {
-                    "a component may import WASI 0.2's cli, io, clocks, random, filesystem and sockets".to_owned()
-                }
-            };
-            return Err(Failure::new(
-                FailureKind::UnknownImport,
-                format!(
-                    "it imports {}, which is not offered; {offer}",
-                    unknown.join(", ")
-                ),
-            ));
-        }
+        self.check_imports(offer)?;
         let has = |name: &str| self.exports.iter().any(|export| export == name);
         match self.kind {
             Kind::Component
@@ -220,10 +183,75 @@ impl Shape {
             _ => Ok(()),
         }
     }
+
+    /// Everything that is imported and not linked, with what would be or what would link it.
+    fn check_imports(&self, offer: Offer) -> Result<(), Failure> {
+        let names = || self.imports.keys().map(String::as_str);
+        let mut wrong = Vec::new();
+        if self.kind == Kind::Module {
+            let unknown: Vec<&str> = names().filter(|name| *name != PREVIEW1).collect();
+            if !unknown.is_empty() {
+                wrong.push(format!(
+                    "it imports {}, which is not offered; a module may import `{PREVIEW1}`",
+                    listed(unknown)
+                ));
+            }
+        } else {
+            let standings: Vec<(&str, Standing)> = names()
+                .map(|name| (name, interfaces::standing(name, offer)))
+                .collect();
+            let unknown: Vec<&str> = standings
+                .iter()
+                .filter(|(_, standing)| *standing == Standing::Unknown)
+                .map(|(name, _)| *name)
+                .collect();
+            if !unknown.is_empty() {
+                wrong.push(format!(
+                    "it imports {}, which is not offered; {}",
+                    listed(unknown),
+                    interfaces::ALL
+                ));
+            }
+            for (name, standing) in &standings {
+                if let Standing::OtherVersion(offered) = standing {
+                    wrong.push(format!(
+                        "it imports `{name}`, of which another version is offered: `{offered}`"
+                    ));
+                }
+            }
+            let mut grants = Vec::new();
+            let mut ungranted = Vec::new();
+            for (name, standing) in &standings {
+                if let Standing::NotGranted(grant) = standing {
+                    ungranted.push(*name);
+                    if !grants.contains(grant) {
+                        grants.push(*grant);
+                    }
+                }
+            }
+            if !ungranted.is_empty() {
+                wrong.push(format!(
+                    "it imports {}, which it is not granted; add `\"permissions\": {{{}}}` to the hook",
+                    listed(ungranted),
+                    grants.join(", ")
+                ));
+            }
+        }
+        if wrong.is_empty() {
+            return Ok(());
+        }
+        Err(Failure::new(FailureKind::UnknownImport, wrong.join("; ")))
+    }
+}
+
+/// Names in a sentence.
+fn listed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    let names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
+    names.join(", ")
 }
 
 fn shown(name: &str) -> String {
-    text::one_line(name, 200)
+    text::one_line(name, 200).into()
 }
 
 /// The functions of an imported interface.

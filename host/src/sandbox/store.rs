@@ -5,12 +5,14 @@ use wasmtime_wasi::p1::WasiP1Ctx;
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
 use super::limits::Meter;
+use super::provided::Provided;
 
 /// What belongs to a run of a component.
 pub(super) struct ComponentState {
     pub(super) wasi: WasiCtx,
     pub(super) table: ResourceTable,
     pub(super) meter: Meter,
+    pub(super) provided: Provided,
 }
 
 impl WasiView for ComponentState {
@@ -26,6 +28,7 @@ impl WasiView for ComponentState {
 pub(super) struct ModuleState {
     pub(super) wasi: WasiP1Ctx,
     pub(super) meter: Meter,
+    pub(super) provided: Provided,
 }
 
 /// What every run has.

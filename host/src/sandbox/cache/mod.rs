@@ -7,7 +7,7 @@
 //! compiled again. A cache that cannot be used costs time and is never an error.
 
 pub mod entry;
-mod place;
+pub(super) mod place;
 
 use std::fs::FileTimes;
 use std::io::Read as _;

@@ -13,13 +13,13 @@ use super::entry::Key;
 const CACHE_VARIABLE: &str = "HOOKCELL_CACHE_DIRECTORY";
 
 /// The variable that names another folder for what hookcell must remember.
-const STATE_VARIABLE: &str = "HOOKCELL_STATE_DIRECTORY";
+pub(in crate::sandbox) const STATE_VARIABLE: &str = "HOOKCELL_STATE_DIRECTORY";
 
 const KEY_FILE: &str = "cache.key";
 
 /// A folder that only this user can look into, opened.
 #[derive(Debug)]
-pub(super) struct Folder {
+pub(in crate::sandbox) struct Folder {
     pub(super) path: PathBuf,
     pub(super) open: File,
 }
@@ -30,7 +30,7 @@ impl Folder {
     /// # Errors
     ///
     /// When it is a symbolic link or no folder, belongs to another user, or lets others in.
-    pub(super) fn open(path: &Path) -> Result<Self, String> {
+    pub(in crate::sandbox) fn open(path: &Path) -> Result<Self, String> {
         use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 
         let shown = || path.display();
@@ -128,18 +128,21 @@ pub(super) fn cache_folder() -> Result<PathBuf, String> {
     named(CACHE_VARIABLE).map_or_else(|| Ok(base()?.cache_dir().join("hookcell")), Ok)
 }
 
+/// The folder for what hookcell must remember: `$HOOKCELL_STATE_DIRECTORY`, else `hookcell` in the
+/// user's folder for such things.
+pub(in crate::sandbox) fn state_folder() -> Result<PathBuf, String> {
+    if let Some(path) = named(STATE_VARIABLE) {
+        return Ok(path);
+    }
+    let base = base()?;
+    let folder = base.state_dir().unwrap_or_else(|| base.data_dir());
+    Ok(folder.join("hookcell"))
+}
+
 /// The key, made on first use. It is not kept beside what it authenticates: a cache folder that
 /// was handed around, filled by somebody else, proves nothing.
 pub(super) fn key() -> Result<Key, String> {
-    let path = match named(STATE_VARIABLE) {
-        Some(path) => path,
-        None => {
-            let base = base()?;
-            base.state_dir()
-                .unwrap_or_else(|| base.data_dir())
-                .join("hookcell")
-        }
-    };
+    let path = state_folder()?;
     let folder = Folder::open(&path)?;
     let broken = |error: io::Error| {
         format!(

@@ -34,6 +34,9 @@ const OPENING: &[u8] =
 /// The child's exit code for bytes that cannot be compiled.
 const INVALID: u8 = 3;
 
+/// The exit code of a Rust program that panicked.
+const PANIC: i32 = 101;
+
 /// The most machine code that is taken, in bytes: 1 GiB. The largest known guests have 40 MiB.
 const LARGEST_RESULT: u64 = 1 << 30;
 
@@ -111,8 +114,10 @@ pub(super) async fn compile(
         Some(code) if code == i32::from(INVALID) => {
             Err(Failure::new(FailureKind::ComponentInvalid, said))
         }
-        Some(code) => Err(not_compiled(format!(
-            "the compiler failed on it (exit code {code}): {said}"
+        Some(PANIC) => Err(not_compiled(format!("the compiler broke on it: {said}"))),
+        Some(code) => Err(host(format!(
+            "`{}` did not compile it (exit code {code}): {said}",
+            path.display()
         ))),
         None => Err(ended_by_the_kernel(status, shape.code_bytes, budget, &said)),
     }

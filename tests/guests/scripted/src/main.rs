@@ -23,11 +23,13 @@
 //! | `open-many=PATH` | opens the file again and again until it fails; the number on standard output |
 //! | `environment`, `arguments` | writes them, one a line |
 //! | `random=N` | takes N random bytes; their number on standard output |
+//! | `observe` | writes all that may differ from run to run: times, random numbers, orders, a NaN |
 //! | `increment-static` | adds one to a static, and writes it |
 //! | `connect=HOST:PORT` | connects; `connected` on standard output, or the kind of error |
 
 mod exhaust;
 mod files;
+mod observe;
 mod streams;
 
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -72,6 +74,7 @@ fn perform(name: &str, value: &str) {
         "environment" => environment(),
         "arguments" => std::env::args().for_each(|argument| line(&argument)),
         "random" => line(&exhaust::random_bytes(number(value)).to_string()),
+        "observe" => observe::all(),
         "increment-static" => line(&(COUNTER.fetch_add(1, Ordering::Relaxed) + 1).to_string()),
         "connect" => connect(value),
         _ => {
