@@ -48,6 +48,14 @@ impl Place {
             .args(arguments)
             .current_dir(self.path())
             .env("HOME", self.path())
+            .env(
+                "HOOKCELL_CACHE_DIRECTORY",
+                concat!(env!("CARGO_TARGET_TMPDIR"), "/cache"),
+            )
+            .env(
+                "HOOKCELL_STATE_DIRECTORY",
+                concat!(env!("CARGO_TARGET_TMPDIR"), "/state"),
+            )
             .env_remove("XDG_CONFIG_HOME")
             .env_remove("CLAUDE_PROJECT_DIR")
             .env_remove("RUST_LOG")
@@ -478,12 +486,15 @@ fn inspect_says_what_a_file_is() {
     std::fs::write(place.path().join("http.wasm"), component).unwrap();
     let said = place.run(&["inspect", "http.wasm"], b"");
     assert_eq!(said.code, Some(1));
-    assert!(
-        said.stdout
-            .contains("  wasi:http/types@0.2.0  requests to other machines: not offered\n"),
-        "{}",
-        said.stdout
-    );
+    let lines = [
+        "asks for",
+        "  HTTP requests, only to the hosts that `permissions.network` names",
+        "    wasi:http/types@0.2.0",
+        "",
+        "must be granted, in the hook's `permissions`",
+        "  \"network\": [\"HOST:PORT\"]",
+    ];
+    assert!(said.stdout.contains(&lines.join("\n")), "{}", said.stdout);
     assert_eq!(
         place.run(&["inspect", "builtin:nothing"], b"").code,
         Some(1)

@@ -390,7 +390,10 @@ async fn a_guest_sees_nothing_that_was_not_granted() {
         let text = format!(
             r#"{{"hooks": [{{"component": "{file}", "args": ["environment"], "config": {{"b" : [1, 2.50], "a":"x"}}}}]}}"#
         );
-        let host = Host::builder().configuration_text(&text).unwrap().build();
+        let host = support::builder()
+            .configuration_text(&text)
+            .unwrap()
+            .build();
         let decision = host
             .dispatch(&Event::parse("{}", Some("Stop")).unwrap())
             .await;
@@ -650,8 +653,19 @@ async fn what_cannot_be_linked_is_named_before_anything_runs() {
         ),
         (
             r#"(component (import "wasi:http/outgoing-handler@0.2.0" (instance)))"#,
+            FailureKind::MissingExport,
+            "it does not export `wasi:cli/run`; a hook is a component of the `wasi:cli/command` world",
+        ),
+        (
+            r#"(component (import "wasi:logging/logging@0.1.0" (instance)) (import "wasi:keyvalue/store@0.2.0-draft2" (instance)))"#,
             FailureKind::UnknownImport,
-            "it imports `wasi:http/outgoing-handler@0.2.0`, which is not offered; a component may import WASI 0.2's cli, io, clocks, random, filesystem and sockets",
+            "it imports `wasi:logging/logging@0.1.0`, which is not offered; a component may import WASI 0.2's cli, io, clocks, random, filesystem and sockets, and `wasi:config/store@0.2.0-rc.1`; with `permissions.network` wasi:http 0.2 (types and outgoing-handler), and with `permissions.state` `wasi:keyvalue@0.2.0-draft` (store, atomics and batch); it imports `wasi:keyvalue/store@0.2.0-draft2`, of which another version is offered: `wasi:keyvalue/store@0.2.0-draft`",
+        ),
+        (
+            r#"(component (import "wasi:http/types@0.2.0" (instance)) (import "wasi:keyvalue/store@0.2.0-draft" (instance))
+                (instance $run) (export "wasi:cli/run@0.2.0" (instance $run)))"#,
+            FailureKind::UnknownImport,
+            "it imports `wasi:http/types@0.2.0`, `wasi:keyvalue/store@0.2.0-draft`, which it is not granted; add `\"permissions\": {\"network\": [\"HOST:PORT\"], \"state\": true}` to the hook",
         ),
         (
             r#"(component (import "wasi:cli/stdin@0.3.0" (instance)))"#,

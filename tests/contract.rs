@@ -10,6 +10,7 @@ mod support;
 
 use hookcell::contract::{Contract, Permission, Verdict, judge};
 use hookcell::outcome::{Captured, End, Failure, FailureKind, Outcome, Usage};
+use hookcell::text::Text;
 use hookcell::{Decision, Event, Host};
 use serde_json::{Value, json};
 use support::{COMPONENT, MODULE};
@@ -96,9 +97,9 @@ fn expected(end: &str, stdout: &str) -> &'static str {
 #[derive(Default)]
 struct Words {
     permission: Option<Permission>,
-    reason: Option<String>,
-    halt: Option<Option<String>>,
-    context: Option<String>,
+    reason: Option<Text>,
+    halt: Option<Option<Text>>,
+    context: Option<Text>,
     input: Option<String>,
     failure: Option<FailureKind>,
     success: bool,
@@ -135,7 +136,7 @@ impl Words {
 
     fn text(self, end: &str) -> String {
         let mut words = Vec::new();
-        let because = |reason: Option<String>| {
+        let because = |reason: Option<Text>| {
             reason
                 .map(|it| format!(" because {it}"))
                 .unwrap_or_default()
@@ -187,6 +188,7 @@ fn every_cell_as_a_pure_function() {
                 stderr: Captured::whole(STDERR),
                 usage: Usage::default(),
                 denied: Vec::new(),
+                not_enforced: Vec::new(),
             };
             let verdict = judge(Contract::Claude, "PreToolUse", &outcome, false);
             assert_eq!(
@@ -294,6 +296,7 @@ fn exited(code: i32, stdout: &str) -> Outcome {
         stderr: Captured::whole(""),
         usage: Usage::default(),
         denied: Vec::new(),
+        not_enforced: Vec::new(),
     }
 }
 
@@ -312,7 +315,7 @@ fn text_is_context_on_the_four_events_that_take_it() {
         let verdict = judge(Contract::Claude, event, &exited(0, "a branch\n"), false);
         assert_eq!(
             verdict.context,
-            taken.then(|| "a branch\n".to_owned()),
+            taken.then(|| "a branch\n".into()),
             "{event}"
         );
         let verdict = judge(Contract::Claude, event, &exited(0, " \n\t"), false);
@@ -450,7 +453,7 @@ fn openhands_table_where_it_differs() {
     };
     let deny = Some(Permission::Deny);
     let allow = Some(Permission::Allow);
-    let some = |text: &str| Some(text.to_owned());
+    let some = |text: &str| Some(Text::from(text));
     assert_eq!(
         says(0, "text"),
         (None, None, None, None),

@@ -36,6 +36,7 @@ fn runners() -> [(&'static str, serde_json::Value); 3] {
 fn host(hook: &serde_json::Value) -> Host {
     let text = json!({"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [hook]}]}}).to_string();
     Host::builder()
+        .program(env!("CARGO_BIN_EXE_hookcell"))
         .project(Path::new(REPOSITORY))
         .configuration_text(&text)
         .expect("a valid configuration")

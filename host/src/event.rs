@@ -98,7 +98,11 @@ impl Event {
             return Err(EventError::Empty);
         }
         let fields = read_envelope(text)?;
-        let in_payload = NAME_FIELDS.iter().find_map(|field| fields.get(*field));
+        // An empty name names nothing, wherever it stands.
+        let in_payload = NAME_FIELDS
+            .iter()
+            .filter_map(|field| fields.get(*field))
+            .find(|name| !name.is_empty());
         let name = match (name.filter(|name| !name.is_empty()), in_payload) {
             (Some(name), Some(other)) if name != other => {
                 return Err(EventError::NameMismatch {
@@ -107,8 +111,8 @@ impl Event {
                 });
             }
             (Some(name), _) => name.to_owned(),
-            (None, Some(name)) if !name.is_empty() => name.clone(),
-            (None, _) => return Err(EventError::NoName),
+            (None, Some(name)) => name.clone(),
+            (None, None) => return Err(EventError::NoName),
         };
         Ok(Self {
             name,
@@ -411,6 +415,13 @@ mod tests {
     }
 
     #[test]
+    fn an_empty_name_names_nothing() {
+        let payload = r#"{"hook_event_name":"","event_type":"Stop"}"#;
+        assert_eq!(name_of(payload), Ok("Stop".to_owned()));
+        assert!(Event::parse(payload, Some("PreToolUse")).is_err());
+    }
+
+    #[test]
     fn real_payloads_with_odd_content_are_events_and_keep_their_bytes() {
         let deep = format!("{}{}", "[".repeat(10_000), "]".repeat(10_000));
         let payloads = [
@@ -534,6 +545,8 @@ mod tests {
     #[test]
     fn the_caller_may_name_an_event_that_does_not_name_itself() {
         assert_eq!(Event::parse("{}", Some("Stop")).unwrap().name(), "Stop");
+        let empty = r#"{"hook_event_name":"","event_type":""}"#;
+        assert_eq!(Event::parse(empty, Some("Stop")).unwrap().name(), "Stop");
         assert_eq!(
             Event::parse(r#"{"event":"Stop"}"#, Some("Stop"))
                 .unwrap()

@@ -17,7 +17,9 @@ use crate::program::Program;
 use crate::record::Record;
 use crate::run;
 use crate::run::component::Guests;
-use crate::sandbox::Guest;
+use crate::sandbox::cache::Place;
+use crate::sandbox::turns::{self, Turns};
+use crate::sandbox::{Compiler, Guest};
 use crate::select;
 
 /// The events on which hooks that run in turn stop at the first block (OpenHands).
@@ -69,6 +71,8 @@ pub struct HostBuilder {
     configurations: Vec<Configuration>,
     project: Option<PathBuf>,
     program: Program,
+    cache: Place,
+    guests_at_once: Option<usize>,
 }
 
 impl HostBuilder {
@@ -88,6 +92,30 @@ impl HostBuilder {
     #[must_use]
     pub fn project(mut self, folder: impl Into<PathBuf>) -> Self {
         self.project = Some(folder.into());
+        self
+    }
+
+    /// How many guests may run at once, 1 or more; a quarter of them, but at least one, of one
+    /// component. Default: 128. A hook's `timeout` counts while it waits for its turn.
+    #[must_use]
+    pub fn guests_at_once(mut self, most: usize) -> Self {
+        self.guests_at_once = Some(most);
+        self
+    }
+
+    /// Keeps compiled components in this folder instead of the user's own
+    /// (`$HOOKCELL_CACHE_DIRECTORY`, else `hookcell` in `$XDG_CACHE_HOME` or `~/.cache`). It must be
+    /// this user's and closed to all others (`chmod 700`); it is made if it is not there.
+    #[must_use]
+    pub fn cache_folder(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.cache = Place::Folder(folder.into());
+        self
+    }
+
+    /// Keeps nothing that is compiled beyond the life of the process.
+    #[must_use]
+    pub fn no_cache(mut self) -> Self {
+        self.cache = Place::Nowhere;
         self
     }
 
@@ -131,7 +159,13 @@ impl HostBuilder {
             inner: Arc::new(Inner {
                 configurations: self.configurations,
                 project,
-                guests: Guests::new(self.program.clone()),
+                guests: Guests::new(
+                    Compiler {
+                        program: self.program.clone(),
+                        cache: self.cache,
+                    },
+                    Turns::new(self.guests_at_once.unwrap_or(turns::DEFAULT)),
+                ),
                 program: self.program,
             }),
         }
@@ -177,15 +211,25 @@ impl Host {
     /// Loads every component, so that no event waits for a compiler. Returns those that cannot be
     /// loaded, each hook with the reason; dispatching to them fails the same way.
     pub async fn prepare(&self) -> Vec<(&Hook, Failure)> {
-        let mut failures = Vec::new();
-        for hook in self.hooks() {
-            if let Handler::Component(component) = &hook.handler
-                && let Err(failure) = self.load(component).await
-            {
-                failures.push((hook, failure));
+        let hooks: Vec<&Hook> = self.hooks().collect();
+        let mut loading = JoinSet::new();
+        for (index, hook) in hooks.iter().enumerate() {
+            if let Handler::Component(component) = &hook.handler {
+                let (host, component) = (self.clone(), component.clone());
+                loading.spawn(async move { (index, host.load(&component).await.err()) });
             }
         }
+        let mut failures: Vec<_> = loading
+            .join_all()
+            .await
+            .into_iter()
+            .filter_map(|(index, failure)| Some((index, failure?)))
+            .collect();
+        failures.sort_by_key(|(index, _)| *index);
         failures
+            .into_iter()
+            .map(|(index, failure)| (hooks[index], failure))
+            .collect()
     }
 
     /// Runs all hooks that `event` selects and merges what they say.
@@ -231,11 +275,12 @@ impl Host {
             .filter(|it| it.severity == Severity::Error)
             .count();
         if dropped > 0 {
-            decision.notices.push(format!(
+            let notice = format!(
                 "{dropped} mistake{} in the configuration; `hookcell check` shows {}",
                 if dropped == 1 { "" } else { "s" },
                 if dropped == 1 { "it" } else { "them" }
-            ));
+            );
+            decision.notices.push(notice.into());
         }
         decision
     }
@@ -332,13 +377,13 @@ impl Inner {
 fn tell(record: &Record) {
     match &record.failure {
         Some(failure) => tracing::warn!(
-            hook = record.hook,
+            hook = record.hook.as_str(),
             elapsed_microseconds = record.elapsed_microseconds,
             fuel = record.fuel,
             "failed: {failure}"
         ),
         None => tracing::info!(
-            hook = record.hook,
+            hook = record.hook.as_str(),
             elapsed_microseconds = record.elapsed_microseconds,
             fuel = record.fuel,
             exit_code = record.exit_code,

@@ -12,6 +12,7 @@ use serde_json::value::RawValue;
 
 use crate::contract::{Halt, Permission, Verdict};
 use crate::record::Record;
+use crate::text::Text;
 
 /// What all hooks together decided on one event.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -22,17 +23,17 @@ pub struct Decision {
     /// Whether the operation may go on; `None` (in JSON `null`) is no opinion.
     pub permission: Option<Permission>,
     /// The reasons of the hooks that gave `permission`, in configuration order, a line each.
-    pub reason: Option<String>,
+    pub reason: Option<Text>,
     /// Whether the agent stops altogether; the first hook that said so gives the reason.
     pub halt: Option<Halt>,
     /// Text for the model, of every hook that gave any, in configuration order.
-    pub contexts: Vec<String>,
+    pub contexts: Vec<Text>,
     /// The tool input that replaces the present one.
     pub updated_input: Option<Box<RawValue>>,
     /// Text for the user, of every hook that gave any, in configuration order.
-    pub system_messages: Vec<String>,
+    pub system_messages: Vec<Text>,
     /// What hookcell itself has to tell the user: failures of hooks, and conflicts between them.
-    pub notices: Vec<String>,
+    pub notices: Vec<Text>,
     /// Further members of `hookSpecificOutput`, as the hooks wrote them.
     pub other: BTreeMap<String, Box<RawValue>>,
     /// One record for each hook that was selected, in configuration order.
@@ -52,14 +53,15 @@ pub fn merge<'a>(event: &str, hooks: impl IntoIterator<Item = (&'a str, Verdict)
         event: event.to_owned(),
         ..Decision::default()
     };
-    let mut reasons: Vec<(Permission, String)> = Vec::new();
+    let mut reasons: Vec<(Permission, Text)> = Vec::new();
     let mut input_from: Option<&str> = None;
     let mut other_from: BTreeMap<String, &str> = BTreeMap::new();
     for (label, verdict) in hooks {
         decision.permission = decision.permission.max(verdict.permission);
         if let Some(permission) = verdict.permission {
             let reason = verdict.reason.or_else(|| {
-                (permission == Permission::Deny).then(|| format!("blocked by hook `{label}`"))
+                (permission == Permission::Deny)
+                    .then(|| format!("blocked by hook `{label}`").into())
             });
             reasons.extend(reason.map(|reason| (permission, reason)));
         }
@@ -71,13 +73,13 @@ pub fn merge<'a>(event: &str, hooks: impl IntoIterator<Item = (&'a str, Verdict)
         if let Some(failure) = verdict.failure {
             decision
                 .notices
-                .push(format!("hook `{label}` failed ({failure})"));
+                .push(format!("hook `{label}` failed ({failure})").into());
         }
         if let Some(input) = verdict.updated_input {
             if let Some(earlier) = input_from.replace(label) {
                 decision.notices.push(format!(
                     "hooks `{earlier}` and `{label}` both changed the tool input; that of `{label}` counts"
-                ));
+                ).into());
             }
             decision.updated_input = Some(input);
         }
@@ -85,17 +87,17 @@ pub fn merge<'a>(event: &str, hooks: impl IntoIterator<Item = (&'a str, Verdict)
             if let Some(earlier) = other_from.insert(name.clone(), label) {
                 decision.notices.push(format!(
                     "hooks `{earlier}` and `{label}` both gave `{name}`; that of `{label}` counts"
-                ));
+                ).into());
             }
             decision.other.insert(name, value);
         }
     }
-    let counted: Vec<String> = reasons
+    let counted: Vec<Text> = reasons
         .into_iter()
         .filter(|(permission, _)| Some(*permission) == decision.permission)
         .map(|(_, reason)| reason)
         .collect();
-    decision.reason = (!counted.is_empty()).then(|| counted.join("\n"));
+    decision.reason = (!counted.is_empty()).then(|| Text::join(&counted, &"\n".into()));
     decision
 }
 
@@ -198,8 +200,8 @@ mod tests {
     #[test]
     fn every_context_and_message_is_delivered_in_order() {
         let texts = |text: &str| Verdict {
-            context: Some(format!("context {text}")),
-            system_message: Some(format!("message {text}")),
+            context: Some(format!("context {text}").into()),
+            system_message: Some(format!("message {text}").into()),
             ..Verdict::default()
         };
         let decision = merge(

@@ -6,7 +6,9 @@
 use std::fmt;
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+
+use crate::text::Text;
 
 /// How one run of a hook ended, before the exit-code contract has judged it.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,6 +23,8 @@ pub struct Outcome {
     pub usage: Usage,
     /// What the hook tried and was not granted, in the order of the first try.
     pub denied: Vec<Denied>,
+    /// What a command's `sandbox` is to limit and this kernel cannot, in plain words.
+    pub not_enforced: Vec<String>,
 }
 
 impl Outcome {
@@ -32,6 +36,7 @@ impl Outcome {
             stderr: Captured::default(),
             usage: Usage::default(),
             denied: Vec::new(),
+            not_enforced: Vec::new(),
         }
     }
 }
@@ -41,13 +46,13 @@ impl Outcome {
 /// Language runtimes try some of this by themselves, so it is told and is no failure.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Denied {
-    /// What it tried, in plain words, safe to show.
-    pub what: String,
+    /// What it tried, in plain words.
+    pub what: Text,
     /// How often, 1 or more.
     pub count: u64,
     /// The member of `permissions` in hooks.json that would grant it, if one could, such as
     /// `"network": ["api.example.com:443"]`.
-    pub grant: Option<String>,
+    pub grant: Option<Text>,
 }
 
 /// The three ways in which a run can end.
@@ -95,24 +100,24 @@ pub struct Usage {
     /// Fuel used by a component: about one unit a wasm instruction. A lower bound when the
     /// guest was stopped in the middle of a computation by its deadline. `None` for a command.
     pub fuel: Option<u64>,
-    /// The largest sum of a component's linear memories, in bytes. `None` for a command.
+    /// The largest sum of a component's linear memories and tables, in bytes. `None` for a command.
     pub memory_peak: Option<u64>,
 }
 
 /// A run that has no decision of its own to give, and why.
 ///
 /// A failure is logged and the operation goes on, unless the hook says `"onFailure": "block"`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
     /// Which kind of failure it was.
     pub kind: FailureKind,
     /// What happened, for a person: for a limit, used and allowed and the key that raises it.
-    pub message: String,
+    pub message: Text,
 }
 
 impl Failure {
     /// A failure of this kind.
-    pub fn new(kind: FailureKind, message: impl Into<String>) -> Self {
+    pub fn new(kind: FailureKind, message: impl Into<Text>) -> Self {
         Self {
             kind,
             message: message.into(),
@@ -127,7 +132,7 @@ impl fmt::Display for Failure {
 }
 
 /// Every kind of failure that a run can end in; the list is closed, so that policies may rely on it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FailureKind {
     /// The configuration entry could not be accepted, and said `"onFailure": "block"`.
@@ -151,7 +156,8 @@ pub enum FailureKind {
     MissingExport,
     /// A granted folder is missing, or is not a folder; or what was granted cannot be provided.
     GrantUnavailable,
-    /// The kernel cannot enforce a command's `sandbox`.
+    /// The kernel cannot enforce a command's `sandbox`, or there is no hookcell program to have it
+    /// enforced.
     SandboxUnavailable,
     /// The hook was still running at its `timeout`.
     TimedOut,

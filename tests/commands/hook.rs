@@ -26,6 +26,7 @@ pub struct Hook {
     pub session_id: Option<String>,
     pub tool_name: Option<String>,
     pub working_dir: PathBuf,
+    pub program: Program,
     timeout: Duration,
     folder: tempfile::TempDir,
 }
@@ -45,6 +46,7 @@ fn hook(line: CommandLine) -> Hook {
         session_id: None,
         tool_name: None,
         working_dir: folder.path().canonicalize().unwrap(),
+        program: Program::at(env!("CARGO_BIN_EXE_hookcell")),
         timeout: Duration::from_secs(60),
         folder,
     }
@@ -107,7 +109,7 @@ impl Hook {
             project_dir: &project,
             working_dir: &self.working_dir,
             timeout: self.timeout,
-            program: &Program::default(),
+            program: &self.program,
         };
         run(&self.command, &context).await
     }

@@ -17,7 +17,7 @@ async fn problem(hook: &Hook) -> String {
     match outcome.end {
         End::Failed(failure) => {
             assert_eq!(failure.kind, FailureKind::NotStarted);
-            failure.message
+            failure.message.into()
         }
         end => panic!("started: {end:?}"),
     }

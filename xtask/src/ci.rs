@@ -8,7 +8,7 @@ use anyhow::Result;
 use crate::needs::{self, DENY};
 use crate::steps::Steps;
 use crate::test::{self, SELECTION};
-use crate::{one_copy, process, repository, say};
+use crate::{fuzz, one_copy, process, repository, say};
 
 /// How long the database of advisories may take to arrive.
 const ADVISORIES_LIMIT: Duration = Duration::from_secs(60);
@@ -47,7 +47,9 @@ pub fn run(steps: &mut Steps) -> Result<()> {
                 .arg("--no-deps")
                 .env("RUSTDOCFLAGS", "--deny warnings"),
         )
-    })
+    })?;
+    // Last: the targets are built with instrumentation, wasmtime and all.
+    fuzz::smoke(steps)
 }
 
 /// Known vulnerabilities in dependencies. Their database is not in the Rust registry, so a machine

@@ -1,13 +1,15 @@
-//! What a developer of hookcell runs: `cargo xtask guests | test | bench | ci`.
+//! What a developer of hookcell runs: `cargo xtask guests | test | bench | fuzz | soak | ci`.
 
 mod bench;
 mod ci;
+mod fuzz;
 mod guests;
 mod needs;
 mod one_copy;
 mod process;
 mod repository;
 mod say;
+mod soak;
 mod steps;
 mod test;
 
@@ -41,6 +43,10 @@ enum Command {
         #[arg(last = true, value_name = "CRITERION ARGUMENTS")]
         bench_arguments: Vec<String>,
     },
+    /// Run the fuzz targets, each for a while
+    Fuzz(fuzz::Arguments),
+    /// Run one host through many events, and see whether it grows
+    Soak(soak::Arguments),
     /// Everything that must pass before a change is merged
     Ci,
 }
@@ -52,6 +58,8 @@ fn main() -> ExitCode {
             Steps::all(|steps| test::run(steps, &runner_arguments))
         }
         Command::Bench { bench_arguments } => bench::run(&bench_arguments),
+        Command::Fuzz(arguments) => Steps::all(|steps| fuzz::run(steps, &arguments)),
+        Command::Soak(arguments) => soak::run(&arguments),
         Command::Ci => Steps::all(ci::run),
     };
     match result {

@@ -14,6 +14,9 @@ const TEST_PROGRAMS: [(&str, &str); 4] = [
     ("python3", "python3"),
 ];
 
+/// What fuzzing builds with besides Rust: libFuzzer is C++.
+const FUZZ_PROGRAMS: [(&str, &str); 1] = [("c++", "g++")];
+
 /// A cargo subcommand that is installed from the Rust registry.
 pub struct CargoTool {
     /// The name after `cargo`.
@@ -34,9 +37,25 @@ pub const DENY: CargoTool = CargoTool {
     version: "0.20.2",
 };
 
+/// Builds fuzz targets.
+pub const FUZZ: CargoTool = CargoTool {
+    subcommand: "fuzz",
+    version: "0.13.2",
+};
+
 /// Makes sure of the programs that the tests call.
 pub fn test_programs() -> Result<()> {
-    let missing: Vec<&str> = TEST_PROGRAMS
+    programs("the tests", &TEST_PROGRAMS)
+}
+
+/// Makes sure of what fuzz targets are built with.
+pub fn fuzz_programs() -> Result<()> {
+    programs("fuzzing", &FUZZ_PROGRAMS)
+}
+
+/// Makes sure of programs, each with the Debian package that has it; `who` needs them.
+fn programs(who: &str, programs: &[(&str, &str)]) -> Result<()> {
+    let missing: Vec<&str> = programs
         .iter()
         .filter(|(program, _)| !process::is_on_path(program))
         .map(|(_, package)| *package)
@@ -46,7 +65,7 @@ pub fn test_programs() -> Result<()> {
     }
     install_packages(&missing).with_context(|| {
         format!(
-            "the tests need {0}; install it with your system's package manager (Debian: apt-get install {0})",
+            "{who} cannot do without {0}; install it with your system's package manager (Debian: apt-get install {0})",
             missing.join(" ")
         )
     })

@@ -27,6 +27,11 @@ pub fn target_folder() -> Result<PathBuf> {
     }
 }
 
+/// The hookcell program, where a build with optimisations puts it.
+pub fn program() -> Result<PathBuf> {
+    Ok(target_folder()?.join("release/hookcell"))
+}
+
 /// A cargo command on the workspace, as if typed by hand: without the variables that `cargo run`
 /// set for xtask, which would make cargo build again what depends on them.
 pub fn cargo() -> Result<Command> {

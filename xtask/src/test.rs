@@ -36,11 +36,14 @@ pub fn run_prepared(steps: &mut Steps, runner_arguments: &[String]) -> Result<()
         process::run(&mut command)
     })?;
     steps.run("documentation examples", || {
+        // The examples run components, and the program that compiles those is not theirs.
+        process::run(repository::cargo()?.arg("build").args(SELECTION))?;
         process::run(
             repository::cargo()?
                 .arg("test")
                 .args(SELECTION)
-                .arg("--doc"),
+                .arg("--doc")
+                .env("HOOKCELL_PROGRAM", repository::program()?),
         )
     })
 }

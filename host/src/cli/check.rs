@@ -9,11 +9,13 @@ use super::problem::Problem;
 use super::source::{Source, shown};
 use crate::config::{Configuration, Handler, Severity};
 use crate::host::Host;
+use crate::run::command::confine;
 use crate::sandbox::shape::ExitCodes;
 
 /// Show everything that is wrong with a configuration: exit code 0 if nothing is, else 1
 ///
-/// Reads the file, compiles every component, and holds the pinned digests against the files.
+/// Reads the file, compiles every component, holds the pinned digests against the files, and asks
+/// the kernel whether it can enforce a `sandbox`.
 /// Warnings alone are no error.
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
@@ -72,10 +74,18 @@ fn check(
         .build();
     let runtime = super::runtime()?;
     for hook in host.hooks() {
+        let at = format!("{file}:{}:{}", hook.line, hook.column);
+        if let Handler::Command(command) = &hook.handler
+            && let Some(sandbox) = &command.sandbox
+            && !sandbox.best_effort
+            && let Some(why) = confine::lacking()
+        {
+            errors += 1;
+            writeln!(stdout, "{at}: error: {why}\n")?;
+        }
         let Handler::Component(component) = &hook.handler else {
             continue;
         };
-        let at = format!("{file}:{}:{}", hook.line, hook.column);
         match runtime.block_on(host.load(component)) {
             Err(failure) => {
                 errors += 1;

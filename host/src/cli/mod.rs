@@ -3,7 +3,10 @@
 //! Data goes to stdout, everything else to stderr. Exit codes are 0 for success, 1 for an error,
 //! and 2 for nothing but a block: a mistyped flag must not look like a decision to an agent.
 
+mod cache;
 mod check;
+mod compile;
+mod confine;
 mod demo;
 mod inspect;
 mod problem;
@@ -21,6 +24,7 @@ use clap::{Parser, Subcommand};
 use problem::Problem;
 
 use crate::program::Program;
+use crate::sandbox::compile::SUBCOMMAND;
 
 /// Runs the hooks of AI agents: shell commands and sandboxed WASI components, from one hooks.json.
 #[derive(Debug, Parser)]
@@ -46,7 +50,12 @@ enum Command {
     Inspect(inspect::Arguments),
     Test(test::Arguments),
     Schema(schema::Arguments),
+    Cache(cache::Arguments),
     Demo(demo::Arguments),
+    #[command(name = SUBCOMMAND, hide = true)]
+    Compile(compile::Arguments),
+    #[command(hide = true)]
+    ConfineCommand(confine::Arguments),
 }
 
 /// Runs the program with the process's arguments.
@@ -76,7 +85,10 @@ pub fn run_with(
         Command::Inspect(arguments) => inspect::run(&arguments, stdout),
         Command::Test(arguments) => test::run(&arguments, stdout),
         Command::Schema(arguments) => schema::run(&arguments, stdout),
+        Command::Cache(arguments) => cache::run(&arguments, stdout),
         Command::Demo(arguments) => demo::run(&arguments, stdout),
+        Command::Compile(arguments) => Ok(compile::run(&arguments, stderr)),
+        Command::ConfineCommand(arguments) => Ok(confine::run(arguments, stderr)),
     };
     match result.and_then(|code| stdout.flush().map(|()| code).map_err(Problem::from)) {
         Ok(code) => code,

@@ -13,6 +13,7 @@ use crate::dialect;
 use crate::event::Event;
 use crate::host::Host;
 use crate::merge::Decision;
+use crate::text::Text;
 
 /// Run one event, read from standard input, through the hooks, and answer as the agent expects
 ///
@@ -105,7 +106,10 @@ fn answer(
     let (text, exit_code) = if arguments.json {
         let json = serde_json::to_string_pretty(decision)
             .map_err(|error| Problem::new(format!("the decision cannot be printed: {error}")))?;
-        (json + "\n", if decision.is_blocked() { 2 } else { 0 })
+        (
+            Text::json(&json).line(),
+            if decision.is_blocked() { 2 } else { 0 },
+        )
     } else {
         // A reader that is gone must not turn a block into anything else.
         let _ = stderr.write_all(answer.stderr.as_bytes());

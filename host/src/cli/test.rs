@@ -14,6 +14,7 @@ use crate::event::Event;
 use crate::host::Host;
 use crate::merge::Decision;
 use crate::record::Record;
+use crate::text::Text;
 
 /// Run one component on one event, and show its verdict, exit code, time, fuel, memory and output
 ///
@@ -60,6 +61,22 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "NAME")]
     environment: Vec<String>,
 
+    /// Grant HTTP requests to a host; may be repeated
+    #[arg(long, value_name = "HOST:PORT")]
+    network: Vec<String>,
+
+    /// Grant a store that is kept from event to event
+    #[arg(long)]
+    state: bool,
+
+    /// Which clock it sees [default: real]
+    #[arg(long, value_name = "CLOCK", value_parser = ["real", "coarse", "fixed"])]
+    clock: Option<String>,
+
+    /// Which random numbers it is given [default: real]
+    #[arg(long, value_name = "NUMBERS", value_parser = ["real", "seeded"])]
+    random: Option<String>,
+
     /// The hook's `config` object, as JSON
     #[arg(long = "hook-config", value_name = "JSON")]
     hook_config: Option<String>,
@@ -83,7 +100,7 @@ pub(super) fn run(arguments: &Arguments, stdout: &mut dyn Write) -> Result<u8, P
     if arguments.json {
         let json = serde_json::to_string_pretty(&decision)
             .map_err(|error| Problem::new(format!("the decision cannot be printed: {error}")))?;
-        writeln!(stdout, "{json}")?;
+        writeln!(stdout, "{}", Text::json(&json))?;
     } else {
         print(&decision, record, stdout)?;
     }
@@ -158,7 +175,14 @@ fn host(arguments: &Arguments, event: &Event) -> Result<Host, Problem> {
         .collect();
     hook.insert(
         "permissions".into(),
-        json!({"filesystem": filesystem, "environment": arguments.environment}),
+        json!({
+            "filesystem": filesystem,
+            "environment": arguments.environment,
+            "network": arguments.network,
+            "state": arguments.state,
+            "clock": arguments.clock.as_deref().unwrap_or("real"),
+            "random": arguments.random.as_deref().unwrap_or("real"),
+        }),
     );
     if let Some(config) = &arguments.hook_config {
         let config: Value = serde_json::from_str(config)
@@ -212,10 +236,10 @@ fn print(decision: &Decision, record: &Record, stdout: &mut dyn Write) -> Result
                 .as_ref()
                 .map(|halt| halt.reason.as_deref().unwrap_or("yes")),
         ),
-        ("context", decision.contexts.first().map(String::as_str)),
+        ("context", decision.contexts.first().map(Text::as_str)),
         (
             "message",
-            decision.system_messages.first().map(String::as_str),
+            decision.system_messages.first().map(Text::as_str),
         ),
         (
             "input",
@@ -246,6 +270,16 @@ fn print(decision: &Decision, record: &Record, stdout: &mut dyn Write) -> Result
             "memory    {}",
             bytesize::ByteSize::b(peak).display().iec()
         )?;
+    }
+    for denied in &record.denied {
+        let times = match denied.count {
+            1 => String::new(),
+            count => format!(" ({count} times)"),
+        };
+        writeln!(stdout, "denied    {}{times}", denied.what)?;
+        if let Some(grant) = &denied.grant {
+            writeln!(stdout, "          granted by \"permissions\": {{{grant}}}")?;
+        }
     }
     for (name, text, bytes) in [
         ("stdout", &record.stdout, record.stdout_bytes),

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 
 use super::source::Source;
-use crate::text;
+use crate::text::{self, Text};
 
 /// The longest message or help, in characters. What it quotes from the file is shorter still.
 const LONGEST: usize = 600;
@@ -48,9 +48,9 @@ pub struct Diagnostic {
     /// The bytes that it is about, in the file's text without a byte order mark.
     pub span: Range<usize>,
     /// What is wrong, in one sentence.
-    pub message: String,
+    pub message: Text,
     /// What would be right.
-    pub help: Option<String>,
+    pub help: Option<Text>,
     source: Source,
 }
 
@@ -137,7 +137,7 @@ impl Diagnostic {
 
 /// A path as it stands in messages.
 pub(super) fn shown(path: &Path) -> String {
-    text::one_line(&path.display().to_string(), LONGEST)
+    text::one_line(&path.display().to_string(), LONGEST).into()
 }
 
 /// Why a configuration file as a whole cannot be used.
@@ -145,7 +145,7 @@ pub(super) fn shown(path: &Path) -> String {
 pub struct ConfigError {
     path: PathBuf,
     message: String,
-    help: Option<String>,
+    help: Option<Text>,
 }
 
 impl ConfigError {

@@ -95,7 +95,7 @@ impl Fault {
                 Step::Index(index) => path.push_str(&format!("[{index}]")),
             }
         }
-        text::one_line(&path, 80)
+        text::one_line(&path, 80).into()
     }
 }
 
@@ -148,9 +148,9 @@ impl Error for Fault {
 }
 
 fn one_of(words: &[&str]) -> String {
-    words
-        .iter()
-        .map(|word| format!("\"{word}\""))
-        .collect::<Vec<_>>()
-        .join(" or ")
+    let quoted: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
+    match &quoted[..] {
+        [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),
+        words => words.join(", "),
+    }
 }

@@ -16,7 +16,7 @@ use super::read::{Draft, Told};
 use super::values::{self, member, range};
 use crate::dialect::Dialect;
 use crate::select::{Matcher, Selector};
-use crate::text;
+use crate::text::{self, Text};
 
 /// The timeout of every hook in deepagents' list.
 const DEEPAGENTS_TIMEOUT: Duration = Duration::from_secs(5);
@@ -462,7 +462,7 @@ impl<'o, 't> Reader<'_, '_, 'o, 't> {
     }
 
     /// How the hook is called: its name, else what it runs.
-    fn label(&self) -> String {
+    fn label(&self) -> Text {
         let text_of = |name: &str| match member(self.object, name).map(|it| &it.value) {
             Some(Value::StringLit(text)) if !text.value.trim().is_empty() => {
                 Some(text.value.to_string())

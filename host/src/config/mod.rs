@@ -20,6 +20,7 @@ mod entry;
 mod event_names;
 mod fault;
 mod fields;
+mod folder;
 mod handler;
 mod hook;
 mod model;
@@ -33,6 +34,7 @@ mod values;
 pub(crate) use deny::{Deny, Reason};
 pub use diagnostic::{ConfigError, Diagnostic, Severity};
 pub use discover::discover;
+pub(crate) use folder::expand;
 pub use model::{
     Command, CommandLine, Component, ComponentSource, Configuration, Handler, Hook, Limits,
     OnFailure, Sandbox, Shell,

@@ -459,7 +459,7 @@ fn key(property: &ObjectProp<'_>) -> Range<usize> {
 }
 
 fn quoted(name: &str) -> String {
-    text::one_line(name, 60)
+    text::one_line(name, 60).into()
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::{Halt, Permission, Verdict};
-use crate::text;
+use crate::text::{self, Text};
 
 /// The members of the object that mean something; all others are tolerated. Of these, a duplicate
 /// is an error: a hook that says both `allow` and `deny` has not decided.
@@ -110,12 +110,12 @@ pub(super) fn read(event: &str, stdout: &[u8]) -> Result<Option<Verdict>, String
     let answer: Answer = serde_json::from_str(text).map_err(bad)?;
     let mut permission = answer.decision.map(Permission::from);
     let mut reason = answer.reason;
+    let mut context = answer.additional_context;
     let mut verdict = Verdict {
         halt: (answer.go_on == Some(false)).then(|| Halt {
-            reason: answer.stop_reason.map(clean),
+            reason: answer.stop_reason.map(Text::from),
         }),
-        context: answer.additional_context,
-        system_message: answer.system_message.map(clean),
+        system_message: answer.system_message.map(Text::from),
         ..Verdict::default()
     };
     if let Some(specific) = answer.hook_specific_output {
@@ -154,7 +154,7 @@ pub(super) fn read(event: &str, stdout: &[u8]) -> Result<Option<Verdict>, String
         }
         permission = permission.max(inner);
         verdict.updated_input = specific.updated_input.or(behavior_input);
-        verdict.context = joined(verdict.context, specific.additional_context);
+        context = joined(context, specific.additional_context);
         verdict.other = serde_json::from_str(specific_text).map_err(bad)?;
         verdict
             .other
@@ -171,10 +171,11 @@ pub(super) fn read(event: &str, stdout: &[u8]) -> Result<Option<Verdict>, String
         ));
     }
     verdict.permission = permission;
-    verdict.reason = reason.map(clean).filter(|reason| !reason.trim().is_empty());
-    verdict.context = verdict
-        .context
-        .map(clean)
+    verdict.reason = reason
+        .map(Text::from)
+        .filter(|reason| !reason.trim().is_empty());
+    verdict.context = context
+        .map(Text::from)
         .filter(|context| !context.is_empty());
     Ok(Some(verdict))
 }
@@ -185,8 +186,4 @@ fn joined(top: Option<String>, inner: Option<String>) -> Option<String> {
         (Some(top), Some(inner)) if top != inner => Some(format!("{top}\n{inner}")),
         (top, inner) => inner.or(top),
     }
-}
-
-fn clean(text: String) -> String {
-    text::several_lines(&text, usize::MAX)
 }

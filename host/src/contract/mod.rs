@@ -23,7 +23,7 @@ use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 
 use crate::outcome::{End, Failure, FailureKind, Outcome};
-use crate::text;
+use crate::text::{self, Text};
 
 /// What a hook says about the operation, weakest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -43,7 +43,7 @@ pub enum Permission {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Halt {
     /// `stopReason`, for the user.
-    pub reason: Option<String>,
+    pub reason: Option<Text>,
 }
 
 /// What one run of a hook means for the operation.
@@ -52,15 +52,15 @@ pub struct Verdict {
     /// Whether the operation may go on; `None` is no opinion.
     pub permission: Option<Permission>,
     /// Why, in the hook's words.
-    pub reason: Option<String>,
+    pub reason: Option<Text>,
     /// Whether the agent stops altogether.
     pub halt: Option<Halt>,
     /// Text for the model.
-    pub context: Option<String>,
+    pub context: Option<Text>,
     /// The tool input that replaces the present one: a JSON object, as the hook wrote it.
     pub updated_input: Option<Box<RawValue>>,
     /// Text for the user.
-    pub system_message: Option<String>,
+    pub system_message: Option<Text>,
     /// The members of `hookSpecificOutput` that no rule of hookcell is about, passed on as they are.
     pub other: BTreeMap<String, Box<RawValue>>,
     /// Whether the hook exited with 0 and kept to the contract.
@@ -75,7 +75,8 @@ impl Verdict {
     pub fn of_failure(failure: Failure, block: bool) -> Self {
         Self {
             permission: block.then_some(Permission::Deny),
-            reason: block.then(|| format!("a hook that guards this operation failed: {failure}")),
+            reason: block
+                .then(|| format!("a hook that guards this operation failed: {failure}").into()),
             failure: Some(failure),
             ..Self::default()
         }

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::{Permission, Verdict, answer::begins_as_json, ended_badly};
 use crate::outcome::{End, Failure, Outcome};
-use crate::text;
+use crate::text::{self, Text};
 
 /// Judges an outcome as OpenHands does: the exit code first, then the one JSON object if there is
 /// one; all other output is ignored.
@@ -78,7 +78,7 @@ fn is_falsy(value: &Value) -> bool {
     }
 }
 
-fn as_text(value: &Value) -> String {
+fn as_text(value: &Value) -> Text {
     let text = match value {
         Value::String(text) => text.clone(),
         other => other.to_string(),

@@ -12,6 +12,7 @@ use serde_json::value::RawValue;
 use super::Answer;
 use crate::contract::Permission;
 use crate::merge::Decision;
+use crate::text::Text;
 
 /// The members of the answer, in the order in which they are printed.
 #[derive(Default, Serialize)]
@@ -20,11 +21,11 @@ struct Output {
     #[serde(rename = "continue", skip_serializing_if = "Option::is_none")]
     go_on: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    stop_reason: Option<String>,
+    stop_reason: Option<Text>,
     #[serde(skip_serializing_if = "Option::is_none")]
     decision: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<String>,
+    reason: Option<Text>,
     #[serde(skip_serializing_if = "Option::is_none")]
     system_message: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -38,11 +39,11 @@ struct Specific {
     #[serde(skip_serializing_if = "Option::is_none")]
     permission_decision: Option<Permission>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    permission_decision_reason: Option<String>,
+    permission_decision_reason: Option<Text>,
     #[serde(skip_serializing_if = "Option::is_none")]
     updated_input: Option<Box<RawValue>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    additional_context: Option<String>,
+    additional_context: Option<Text>,
     #[serde(skip_serializing_if = "Option::is_none")]
     decision: Option<Behavior>,
     #[serde(flatten)]
@@ -55,7 +56,7 @@ struct Specific {
 struct Behavior {
     behavior: Permission,
     #[serde(skip_serializing_if = "Option::is_none")]
-    message: Option<String>,
+    message: Option<Text>,
     #[serde(skip_serializing_if = "Option::is_none")]
     updated_input: Option<Box<RawValue>>,
 }
@@ -94,7 +95,7 @@ pub fn answer(decision: &Decision) -> Answer {
         ..Specific::default()
     };
     let mut exit_code = 0;
-    let mut stderr = String::new();
+    let mut stderr = Text::default();
     let mut notices = decision.notices.clone();
     let blocked = decision.is_blocked();
     let updated_input = decision.updated_input.clone().filter(|_| !blocked);
@@ -118,10 +119,8 @@ pub fn answer(decision: &Decision) -> Answer {
         }
         if blocked {
             exit_code = 2;
-            stderr = format!(
-                "{}\n",
-                decision.reason.as_deref().unwrap_or("blocked by a hook")
-            );
+            let reason = decision.reason.clone();
+            stderr = reason.unwrap_or_else(|| "blocked by a hook".into()).line();
             if !PERMISSION_DECISION.contains(&event) {
                 output.decision = Some("block");
                 output.reason.clone_from(&decision.reason);
@@ -130,17 +129,17 @@ pub fn answer(decision: &Decision) -> Answer {
     }
     if !decision.contexts.is_empty() {
         if ADDITIONAL_CONTEXT.contains(&event) {
-            specific.additional_context = Some(decision.contexts.join("\n"));
+            specific.additional_context = Some(Text::join(&decision.contexts, &"\n".into()));
         } else {
-            notices.push(format!(
-                "the event {event} takes no context; that of its hooks is dropped"
-            ));
+            notices.push(
+                format!("the event {event} takes no context; that of its hooks is dropped").into(),
+            );
         }
     }
     let told = decision
         .system_messages
         .iter()
-        .cloned()
+        .map(ToString::to_string)
         .chain(notices.iter().map(|it| format!("hookcell: {it}")));
     let told: Vec<String> = told.collect();
     output.system_message = (!told.is_empty()).then(|| told.join("\n"));
@@ -148,9 +147,9 @@ pub fn answer(decision: &Decision) -> Answer {
         output.hook_specific_output = Some(specific);
     }
     let stdout = match serde_json::to_string(&output) {
-        Ok(json) if json != "{}" => json + "\n",
+        Ok(json) if json != "{}" => Text::json(&json).line(),
         // Text, lists of text and raw JSON always serialise.
-        _ => String::new(),
+        _ => Text::default(),
     };
     Answer {
         stdout,
@@ -187,15 +186,15 @@ mod tests {
 
     fn says(stdout: &str) -> Answer {
         Answer {
-            stdout: format!("{stdout}\n"),
-            stderr: String::new(),
+            stdout: Text::from(stdout).line(),
+            stderr: Text::default(),
             exit_code: 0,
         }
     }
 
     fn blocks(stdout: &str) -> Answer {
         Answer {
-            stdout: format!("{stdout}\n"),
+            stdout: Text::from(stdout).line(),
             stderr: "because\n".into(),
             exit_code: 2,
         }
@@ -210,8 +209,8 @@ mod tests {
         assert_eq!(
             answer(&decision),
             Answer {
-                stdout: String::new(),
-                stderr: String::new(),
+                stdout: Text::default(),
+                stderr: Text::default(),
                 exit_code: 0
             }
         );

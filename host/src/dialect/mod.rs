@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use crate::event::Event;
 use crate::merge::Decision;
+use crate::text::Text;
 
 /// Whose rules a configuration file follows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -98,9 +99,9 @@ impl Dialect {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
     /// For standard output: one JSON object and a line break, or nothing.
-    pub stdout: String,
+    pub stdout: Text,
     /// For standard error: the reason of a block, or nothing.
-    pub stderr: String,
+    pub stderr: Text,
     /// 0, or 2 for a block.
     pub exit_code: u8,
 }
@@ -108,7 +109,8 @@ pub struct Answer {
 /// Answers in the form of the agent that sent `event`: OpenHands' if it speaks OpenHands'
 /// (`event_type` names the event), else that of the Claude contract.
 pub fn answer(event: &Event, decision: &Decision) -> Answer {
-    let openhands = event.field("hook_event_name").is_none() && event.field("event_type").is_some();
+    let names = |field| event.field(field) == Some(event.name());
+    let openhands = !names("hook_event_name") && names("event_type");
     if openhands {
         openhands::answer(decision)
     } else {

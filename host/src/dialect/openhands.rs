@@ -6,6 +6,7 @@ use serde::Serialize;
 use super::Answer;
 use crate::contract::Permission;
 use crate::merge::Decision;
+use crate::text::Text;
 
 #[derive(Default, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -15,7 +16,7 @@ struct Output<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    additional_context: Option<String>,
+    additional_context: Option<Text>,
 }
 
 /// Answers in OpenHands' form.
@@ -44,22 +45,24 @@ pub fn answer(decision: &Decision) -> Answer {
             None => None,
         },
         reason: reason.filter(|_| blocked || decision.permission.is_some()),
-        additional_context: (!decision.contexts.is_empty()).then(|| decision.contexts.join("\n")),
+        additional_context: (!decision.contexts.is_empty())
+            .then(|| Text::join(&decision.contexts, &"\n".into())),
     };
     let stdout = match serde_json::to_string(&output) {
-        Ok(json) if json != "{}" => json + "\n",
-        _ => String::new(),
+        Ok(json) if json != "{}" => Text::json(&json).line(),
+        _ => Text::default(),
     };
-    let mut stderr = String::new();
-    for message in &decision.system_messages {
-        stderr += &format!("{message}\n");
-    }
-    for notice in &decision.notices {
-        stderr += &format!("hookcell: {notice}\n");
-    }
+    let notices = decision.notices.iter();
+    let lines: Vec<Text> = decision
+        .system_messages
+        .iter()
+        .cloned()
+        .chain(notices.map(|notice| format!("hookcell: {notice}").into()))
+        .map(Text::line)
+        .collect();
     Answer {
         stdout,
-        stderr,
+        stderr: Text::join(&lines, &Text::default()),
         exit_code: if blocked { 2 } else { 0 },
     }
 }
@@ -73,7 +76,7 @@ mod tests {
     fn each_decision_has_its_form() {
         let decision = |permission, reason: Option<&str>| Decision {
             permission,
-            reason: reason.map(str::to_owned),
+            reason: reason.map(Text::from),
             ..Decision::default()
         };
         let table = [

@@ -19,7 +19,7 @@
 //!   TERM, and killed half a second later. Neither ignoring signals, nor being stopped, nor groups
 //!   of its own (`timeout`, `set -m`) keep a process alive. Only one that starts another session
 //!   (`setsid`) escapes: a command has the rights of its user, and what must not be escaped from is
-//!   a component.
+//!   a component, or a command with a `sandbox` (see `confine`).
 //! * Dropping the future of [`run`] kills all of the session at once.
 //! * Nothing that the process wrote before it exited is lost, and nobody who goes on writing
 //!   afterwards can hold the outcome.
@@ -27,6 +27,7 @@
 //!   container also inherits what hooks leave behind, and has to wait for that, as ever.
 
 mod capture;
+pub(crate) mod confine;
 mod environment;
 mod group;
 mod leader;
@@ -74,18 +75,20 @@ pub struct CommandContext<'a> {
 /// Runs a command hook once.
 ///
 /// A command that cannot be started ends in [`FailureKind::NotStarted`], with a message that says
-/// what is in the way; one that is over time in [`FailureKind::TimedOut`], with what it had printed
+/// what is in the way; one whose `sandbox` cannot be enforced in
+/// [`FailureKind::SandboxUnavailable`] or [`FailureKind::GrantUnavailable`]; one that is over time in [`FailureKind::TimedOut`], with what it had printed
 /// by then.
 ///
 /// Needs a tokio runtime with I/O and time enabled, in a process that neither ignores `SIGCHLD`
 /// nor waits for children that are not its own.
 pub async fn run(command: &Command, context: &CommandContext<'_>) -> Outcome {
     let started = Instant::now();
-    let mut group = match start::start(command, context).await {
-        Ok(group) => group,
-        Err(message) => {
-            return Outcome::never_ran(Failure::new(FailureKind::NotStarted, message));
-        }
+    let start::Started {
+        mut group,
+        confinement,
+    } = match start::start(command, context).await {
+        Ok(started) => started,
+        Err(failure) => return Outcome::never_ran(failure),
     };
     let (stdin, stdout, stderr) = group.pipes();
     let mut stdout = Capture::new(stdout, command.stdout_limit);
@@ -114,6 +117,14 @@ pub async fn run(command: &Command, context: &CommandContext<'_>) -> Outcome {
         }
     };
     let (stdout, stderr) = (stdout.finish(), stderr.finish());
+    group.tidy().await;
+    let mut not_enforced = Vec::new();
+    if let Some(confinement) = confinement {
+        match confinement.judge(&end, &stderr, command, context) {
+            Ok(what) => not_enforced = what,
+            Err(failure) => return Outcome::never_ran(failure),
+        }
+    }
     let usage = Usage {
         elapsed: started.elapsed(),
         fuel: None,
@@ -125,6 +136,7 @@ pub async fn run(command: &Command, context: &CommandContext<'_>) -> Outcome {
         stderr,
         usage,
         denied: Vec::new(),
+        not_enforced,
     }
 }
 

@@ -10,14 +10,15 @@ use bytes::Bytes;
 use crate::builtin;
 use crate::config::{Component, ComponentSource};
 use crate::outcome::{Failure, Outcome};
-use crate::program::Program;
-use crate::sandbox::{self, Folders, Guest, Offer};
+use crate::sandbox::{self, Compiler, Folders, Guest, Offer, Turns};
 
-/// The guests that a host has loaded, and the folders that it has opened for them. Each file is read and compiled once, on first use, and the
-/// very bytes that were compiled are the ones whose digest a pin is held against.
+/// The guests that a host has loaded, and the folders that it has opened for them. Each file is
+/// read and compiled once, on first use, and the very bytes that were compiled are the ones whose
+/// digest a pin is held against.
 #[derive(Debug)]
 pub struct Guests {
-    program: Program,
+    compiler: Compiler,
+    turns: Turns,
     loaded: Mutex<HashMap<(ComponentSource, Offer), Slot>>,
     folders: Folders,
 }
@@ -26,10 +27,12 @@ pub struct Guests {
 type Slot = Arc<tokio::sync::OnceCell<Arc<Guest>>>;
 
 impl Guests {
-    /// No guests yet; components are compiled by `program`.
-    pub fn new(program: Program) -> Self {
+    /// No guests yet; those to come are compiled by `compiler`
+    /// and take `turns`.
+    pub fn new(compiler: Compiler, turns: Turns) -> Self {
         Self {
-            program,
+            compiler,
+            turns,
             loaded: Mutex::default(),
             folders: Folders::default(),
         }
@@ -50,7 +53,7 @@ impl Guests {
             Arc::clone(loaded.entry((source.clone(), offer)).or_default())
         };
         let guest = slot
-            .get_or_try_init(|| load(source, component.sha256, offer, &self.program))
+            .get_or_try_init(|| load(source, component.sha256, offer, self.compiler.clone()))
             .await?;
         // Another hook may have loaded the same file without a pin, or with another one.
         sandbox::check_pin(guest.digest(), component.sha256)?;
@@ -62,13 +65,13 @@ async fn load(
     source: ComponentSource,
     pin: Option<[u8; 32]>,
     offer: Offer,
-    program: &Program,
+    compiler: Compiler,
 ) -> Result<Arc<Guest>, Failure> {
     let read = move || match source {
         ComponentSource::Builtin(name) => builtin::bytes(&name).map(<[u8]>::to_vec),
         ComponentSource::File(path) => sandbox::read_file(&path),
     };
-    sandbox::load(read, pin, offer, program).await
+    sandbox::load(read, pin, offer, compiler).await
 }
 
 /// Runs a component hook once.
@@ -91,6 +94,7 @@ pub async fn run(
         workspace: project,
         folders: &guests.folders,
         timeout,
+        turns: &guests.turns,
     };
     sandbox::run(guest, request).await
 }

@@ -64,10 +64,10 @@ mod tests {
         }
         let denied = denials.take();
         assert_eq!(denied.len(), MOST);
-        assert_eq!((denied[0].what.as_str(), denied[0].count), ("a", 2));
+        assert_eq!((&*denied[0].what, denied[0].count), ("a", 2));
         assert_eq!(denied[0].grant.as_deref(), Some("\"x\": true"));
         assert_eq!(denied[1].what, "b0\\u{1b}");
-        assert_eq!((denied[15].what.as_str(), denied[15].count), (OTHERS, 986));
+        assert_eq!((&*denied[15].what, denied[15].count), (OTHERS, 986));
         assert_eq!(denied.iter().map(|it| it.count).sum::<u64>(), 1002);
     }
 }

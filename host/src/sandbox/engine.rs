@@ -1,9 +1,11 @@
 //! The one engine of the process, its clock, and the threads that guests run on.
 
+use std::hash::{Hash as _, Hasher};
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
+use sha2::{Digest as _, Sha256};
 use tokio::runtime::{Builder, Runtime};
 use wasmtime::{Config, Engine, WasmBacktraceDetails};
 
@@ -21,6 +23,10 @@ pub(super) struct Shared {
     /// Guests have a runtime of their own: one that computes would keep the host's timers and
     /// subprocesses waiting.
     pub(super) runtime: Runtime,
+    /// Loading has another, which no guest can keep busy.
+    pub(super) loading: Runtime,
+    /// What tells machine code of this engine, with its version and settings, from all other.
+    pub(super) fingerprint: [u8; 32],
     ticker: Arc<Ticker>,
 }
 
@@ -48,14 +54,22 @@ impl Shared {
             .thread_name("hookcell-guest")
             .enable_all()
             .build()?;
+        let loading = Builder::new_multi_thread()
+            .worker_threads(1)
+            .max_blocking_threads(workers.max(4))
+            .thread_name("hookcell-load")
+            .enable_all()
+            .build()?;
         let ticker = Arc::new(Ticker::default());
         let (beat, clock) = (engine.clone(), Arc::clone(&ticker));
         std::thread::Builder::new()
             .name("hookcell-epoch".into())
             .spawn(move || clock.tick(&beat))?;
         Ok(Self {
+            fingerprint: fingerprint(&engine),
             engine,
             runtime,
+            loading,
             ticker,
         })
     }
@@ -66,7 +80,8 @@ impl Shared {
     }
 }
 
-fn config() -> Config {
+/// How all guests are compiled and run.
+pub(super) fn config() -> Config {
     let mut config = Config::new();
     config
         .consume_fuel(true)
@@ -77,6 +92,8 @@ fn config() -> Config {
         .wasm_memory64(false)
         .wasm_multi_memory(false)
         .wasm_relaxed_simd(false)
+        // The bits of a NaN would differ from machine to machine.
+        .cranelift_nan_canonicalization(true)
         // The difference is the host's share: too little would abort the process.
         .max_wasm_stack(512 << 10)
         .async_stack_size(2 << 20)
@@ -84,6 +101,26 @@ fn config() -> Config {
         .wasm_backtrace_details(WasmBacktraceDetails::Disable)
         .wasm_backtrace_max_frames(NonZeroUsize::new(16));
     config
+}
+
+fn fingerprint(engine: &Engine) -> [u8; 32] {
+    /// Hashes alike in every process, as the standard library's hashers do not promise to.
+    struct Digest(Sha256);
+
+    impl Hasher for Digest {
+        fn write(&mut self, bytes: &[u8]) {
+            self.0.update(bytes);
+        }
+
+        fn finish(&self) -> u64 {
+            0
+        }
+    }
+
+    let mut digest = Digest(Sha256::new());
+    digest.write(env!("CARGO_PKG_VERSION").as_bytes());
+    engine.precompile_compatibility_hash().hash(&mut digest);
+    digest.0.finalize().into()
 }
 
 /// Moves the engine's epoch on while at least one guest runs, and sleeps otherwise.

@@ -6,20 +6,22 @@ use wasmtime::{Engine, InstancePre, Linker, Module};
 use wasmtime_wasi::p2::bindings::CommandPre;
 use wasmtime_wasi::{I32Exit, p2};
 
-use super::files;
-use super::load::Code;
+use super::compiled::Code;
 use super::store::{ComponentState, ModuleState};
-use crate::config::Permissions;
+use super::{clock, environment, files, network, settings, sockets, state};
+use crate::config::{Clock, Permissions};
 use crate::outcome::{Failure, FailureKind};
 use crate::text;
 
-/// Which of the interfaces that no runtime imports by itself are linked.
+/// Which of the interfaces that no runtime imports by itself are linked, and how the others are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Offer {
     /// `wasi:http`.
     pub network: bool,
     /// `wasi:keyvalue`.
     pub state: bool,
+    /// Whether sleeping takes no time, since the clock is fixed.
+    pub sleepless: bool,
 }
 
 impl Offer {
@@ -27,6 +29,7 @@ impl Offer {
     pub const ALL: Self = Self {
         network: true,
         state: true,
+        sleepless: false,
     };
 
     /// What `permissions` grant.
@@ -34,6 +37,7 @@ impl Offer {
         Self {
             network: !permissions.network.is_empty(),
             state: permissions.state,
+            sleepless: permissions.clock == Clock::Fixed,
         }
     }
 }
@@ -55,18 +59,16 @@ pub(super) fn link(engine: &Engine, code: &Code, offer: Offer) -> Result<Linked,
         Code::Component(component) => {
             link_component(engine, component, offer).map(Linked::Component)
         }
-        Code::Module(module) => link_module(engine, module).map(Linked::Module),
+        Code::Module(module) => link_module(engine, module, offer).map(Linked::Module),
     }
 }
 
 fn link_component(
     engine: &Engine,
     component: &Component,
-    _offer: Offer,
+    offer: Offer,
 ) -> Result<CommandPre<ComponentState>, Failure> {
-    let mut linker = component::Linker::<ComponentState>::new(engine);
-    p2::add_to_linker_async(&mut linker).map_err(host_fault)?;
-    files::add_to_component_linker(&mut linker).map_err(host_fault)?;
+    let linker = component_linker(engine, offer).map_err(host_fault)?;
     let instance = linker.instantiate_pre(component).map_err(unlinkable)?;
     CommandPre::new(instance).map_err(|error| {
         Failure::new(
@@ -76,19 +78,53 @@ fn link_component(
     })
 }
 
-fn link_module(engine: &Engine, module: &Module) -> Result<InstancePre<ModuleState>, Failure> {
-    let mut linker = Linker::<ModuleState>::new(engine);
-    files::add_to_module_linker(&mut linker).map_err(host_fault)?;
-    // wasmtime's own refuses codes from 126 on, which commands do use.
+fn component_linker(
+    engine: &Engine,
+    offer: Offer,
+) -> wasmtime::Result<component::Linker<ComponentState>> {
+    let mut linker = component::Linker::new(engine);
+    p2::add_to_linker_async(&mut linker)?;
+    // What follows takes the place of what wasmtime has.
     linker.allow_shadowing(true);
-    linker
-        .func_wrap(
-            "wasi_snapshot_preview1",
-            "proc_exit",
-            |code: i32| -> wasmtime::Result<()> { Err(I32Exit(code).into()) },
-        )
-        .map_err(host_fault)?;
+    files::link_component(&mut linker)?;
+    environment::link_component(&mut linker)?;
+    sockets::link_component(&mut linker)?;
+    clock::link_component(&mut linker)?;
+    settings::link_component(&mut linker)?;
+    if offer.network {
+        network::link_component(&mut linker)?;
+    }
+    if offer.state {
+        state::link_component(&mut linker)?;
+    }
+    Ok(linker)
+}
+
+fn link_module(
+    engine: &Engine,
+    module: &Module,
+    offer: Offer,
+) -> Result<InstancePre<ModuleState>, Failure> {
+    let linker = module_linker(engine, offer).map_err(host_fault)?;
     linker.instantiate_pre(module).map_err(unlinkable)
+}
+
+fn module_linker(engine: &Engine, offer: Offer) -> wasmtime::Result<Linker<ModuleState>> {
+    let mut linker = Linker::new(engine);
+    files::link_module(&mut linker)?;
+    // What follows takes the place of what wasmtime has.
+    linker.allow_shadowing(true);
+    // wasmtime's own refuses codes from 126 on, which commands do use.
+    linker.func_wrap(
+        "wasi_snapshot_preview1",
+        "proc_exit",
+        |code: i32| -> wasmtime::Result<()> { Err(I32Exit(code).into()) },
+    )?;
+    environment::link_module(&mut linker)?;
+    if offer.sleepless {
+        clock::link_module(&mut linker)?;
+    }
+    Ok(linker)
 }
 
 /// The names are known to be offered; what can still differ is their type.

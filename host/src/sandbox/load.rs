@@ -1,46 +1,26 @@
 //! From a component's bytes to a guest that is ready to be instantiated.
 
-use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::os::unix::fs::OpenOptionsExt as _;
-use std::panic::AssertUnwindSafe;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
-use std::time::Duration;
+use std::sync::Arc;
 
+use bytes::Bytes;
 use sha2::{Digest as _, Sha256};
-use wasmtime::Module;
-use wasmtime::component::Component;
 
+use super::compiled::{self, Compiled, Compiler};
 use super::engine::Shared;
 use super::link::{self, Linked, Offer};
-use super::shape::{self, Kind, Shape};
+use super::shape::Shape;
 use crate::outcome::{Failure, FailureKind};
-use crate::program::Program;
-use crate::text;
 
 /// The largest file that is loaded: 64 MiB. Python's interpreter as a component has 18.
 pub const LARGEST_FILE: u64 = 64 << 20;
-
-/// How long a caller waits for the compiler. The largest guests of known toolchains need 25 s.
-const COMPILE_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// A guest that was checked, compiled and linked, and may be run any number of times.
 pub struct Guest {
     pub(super) linked: Linked,
     compiled: Arc<Compiled>,
-}
-
-/// What was made of a file's bytes, whatever its hook is granted.
-pub(super) struct Compiled {
-    pub(super) code: Code,
-    pub(super) shape: Shape,
-    digest: [u8; 32],
-}
-
-pub(super) enum Code {
-    Component(Component),
-    Module(Module),
 }
 
 impl Guest {
@@ -125,92 +105,47 @@ pub fn check_pin(digest: [u8; 32], pin: Option<[u8; 32]>) -> Result<(), Failure>
     }
 }
 
-/// What is in use anywhere in the process, by digest: hosts and hooks that load the same bytes
-/// share what was compiled.
-static IN_USE: Mutex<BTreeMap<[u8; 32], Weak<Compiled>>> = Mutex::new(BTreeMap::new());
-
 /// Reads a guest's bytes, checks, compiles and links them, all away from the caller's thread.
-/// Bytes that are not the pinned ones are not compiled at all.
+/// Bytes that are not the pinned ones are not compiled at all. What was begun goes on when the
+/// future is dropped, so that the next event finds it done.
 ///
 /// # Errors
 ///
 /// That of `read`, or a failure whose kind says what is wrong with the bytes.
-pub(crate) async fn load(
+pub async fn load(
     read: impl FnOnce() -> Result<Vec<u8>, Failure> + Send + 'static,
     pin: Option<[u8; 32]>,
     offer: Offer,
-    _program: &Program,
+    compiler: Compiler,
 ) -> Result<Arc<Guest>, Failure> {
     let shared = Shared::get().map_err(|error| Failure::new(FailureKind::Host, error))?;
-    let loading = shared
-        .runtime
-        .spawn_blocking(move || load_here(shared, &read()?, pin, offer));
-    match tokio::time::timeout(COMPILE_TIMEOUT, loading).await {
-        Ok(Ok(loaded)) => loaded,
-        Ok(Err(error)) => Err(Failure::new(
-            FailureKind::Host,
-            format!("loading was cut off: {error}"),
-        )),
-        Err(_) => Err(Failure::new(
-            FailureKind::ComponentInvalid,
-            format!("it was not compiled within {} s", COMPILE_TIMEOUT.as_secs()),
-        )),
-    }
+    let loading = shared.loading.spawn(async move {
+        let (bytes, digest) = blocking(move || {
+            let bytes = Bytes::from(read()?);
+            let digest = Sha256::digest(&bytes).into();
+            check_pin(digest, pin).map(|()| (bytes, digest))
+        })
+        .await?;
+        let compiled = compiled::get(shared, bytes, digest, &compiler).await?;
+        blocking(move || {
+            compiled.shape.check(offer)?;
+            let linked = link::link(&shared.engine, &compiled.code, offer)?;
+            Ok(Arc::new(Guest { linked, compiled }))
+        })
+        .await
+    });
+    loading.await.unwrap_or_else(|error| Err(cut_off(error)))
 }
 
-fn load_here(
-    shared: &Shared,
-    bytes: &[u8],
-    pin: Option<[u8; 32]>,
-    offer: Offer,
-) -> Result<Arc<Guest>, Failure> {
-    let digest = Sha256::digest(bytes).into();
-    check_pin(digest, pin)?;
-    let compiled = compiled(shared, bytes, digest)?;
-    compiled.shape.check(offer)?;
-    let linked = link::link(&shared.engine, &compiled.code, offer)?;
-    Ok(Arc::new(Guest { linked, compiled }))
+/// Does what would hold up other work, on a thread for such things.
+pub(super) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
+) -> Result<T, Failure> {
+    tokio::task::spawn_blocking(work)
+        .await
+        .unwrap_or_else(|error| Err(cut_off(error)))
 }
 
-fn compiled(shared: &Shared, bytes: &[u8], digest: [u8; 32]) -> Result<Arc<Compiled>, Failure> {
-    let in_use = || IN_USE.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(compiled) = in_use().get(&digest).and_then(Weak::upgrade) {
-        return Ok(compiled);
-    }
-    // Code generators have been known to panic on odd input; that is the guest's failure.
-    let compiled = std::panic::catch_unwind(AssertUnwindSafe(|| compile(shared, bytes, digest)))
-        .unwrap_or_else(|_| {
-            Err(Failure::new(
-                FailureKind::ComponentInvalid,
-                "the compiler failed on it",
-            ))
-        });
-    let compiled = Arc::new(compiled?);
-    let mut in_use = in_use();
-    in_use.retain(|_, compiled| compiled.strong_count() > 0);
-    in_use.insert(digest, Arc::downgrade(&compiled));
-    Ok(compiled)
-}
-
-fn compile(shared: &Shared, bytes: &[u8], digest: [u8; 32]) -> Result<Compiled, Failure> {
-    let shape = shape::read(bytes)?;
-    // What could not be a hook with all that may be granted is not compiled.
-    shape.check(Offer::ALL)?;
-    let invalid = |error: wasmtime::Error| {
-        Failure::new(
-            FailureKind::ComponentInvalid,
-            text::one_line(&format!("{error:#}"), 500),
-        )
-    };
-    let code = match shape.kind {
-        Kind::Component => {
-            Code::Component(Component::from_binary(&shared.engine, bytes).map_err(invalid)?)
-        }
-        Kind::Module => Code::Module(Module::from_binary(&shared.engine, bytes).map_err(invalid)?),
-    };
-    Ok(Compiled {
-        code,
-        shape,
-        digest,
-    })
+fn cut_off(error: tokio::task::JoinError) -> Failure {
+    Failure::new(FailureKind::Host, format!("loading was cut off: {error}"))
 }

@@ -8,20 +8,35 @@
 //! against a monotonic deadline and bounds computing time, and dropping the future ends a guest
 //! that is asleep in a host call. A store is used for one event and thrown away.
 
+mod bulk;
+pub mod cache;
+mod clock;
+pub mod compile;
+mod compiled;
 mod denials;
 mod engine;
+mod environment;
 mod files;
 mod grants;
+mod interfaces;
 mod limits;
 mod link;
 mod load;
+mod network;
+mod provided;
+mod random;
 mod run;
+mod settings;
 pub mod shape;
+mod sockets;
+mod state;
 mod stdio;
 mod store;
+pub mod turns;
 
+pub use compiled::Compiler;
 pub use files::Folders;
 pub use link::Offer;
-pub(crate) use load::load;
-pub use load::{Guest, LARGEST_FILE, check_pin, read_file};
+pub use load::{Guest, LARGEST_FILE, check_pin, load, read_file};
 pub use run::{Request, run};
+pub use turns::Turns;

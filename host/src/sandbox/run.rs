@@ -17,8 +17,11 @@ use super::grants;
 use super::limits::Meter;
 use super::link::Linked;
 use super::load::Guest;
+use super::provided::Provided;
+use super::state;
 use super::stdio::CappedOutput;
 use super::store::{ComponentState, ModuleState, State};
+use super::turns::Turns;
 use crate::config::{Component, Limits};
 use crate::outcome::{End, Failure, FailureKind, Outcome, Usage};
 use crate::text;
@@ -52,8 +55,10 @@ pub struct Request<'a> {
     pub workspace: &'a Path,
     /// The granted folders that are open already.
     pub folders: &'a Folders,
-    /// How long the run may take.
+    /// How long the run may take, waiting for its turn included.
     pub timeout: Duration,
+    /// Where it takes its turn.
+    pub turns: &'a Turns,
 }
 
 /// Runs a guest once, on the guests' own threads. Needs a tokio runtime with a timer.
@@ -78,15 +83,45 @@ pub async fn run(guest: std::sync::Arc<Guest>, request: Request<'_>) -> Outcome 
         Ok(files) => files,
         Err(failure) => return Outcome::never_ran(failure),
     };
-    let context = context(&request, &stdout, &stderr);
+    let mut context = context(&request, &stdout, &stderr);
     let started = Instant::now();
     let timeout = request.timeout;
     // The longest timeout is a day: this cannot overflow, and if it did, the run would be over.
     let deadline = started.checked_add(timeout).unwrap_or(started);
+    let turn = match request.turns.take(guest.digest(), deadline).await {
+        Ok(turn) => turn,
+        Err(why) => {
+            let mut outcome = Outcome::never_ran(Failure::new(
+                FailureKind::TimedOut,
+                format!(
+                    "it was not started within {} s (`timeout`): {why}",
+                    timeout.as_secs_f64()
+                ),
+            ));
+            outcome.usage.elapsed = started.elapsed();
+            return outcome;
+        }
+    };
+    let mut provided = Provided::new(&request, guest.digest(), deadline, &denials, &mut context);
+    if request.component.permissions.state {
+        match open_store(shared, &request, deadline, &denials).await {
+            Ok(store) => provided.store = Some(store),
+            Err(failure) => return Outcome::never_ran(failure),
+        }
+    }
     let ticking = shared.ticking();
     let running = shared.runtime.spawn(async move {
-        let _ticking = ticking;
-        run_here(&shared.engine, &guest, context, files, limits, deadline).await
+        let (_ticking, _turn) = (ticking, turn);
+        run_here(
+            &shared.engine,
+            &guest,
+            context,
+            files,
+            provided,
+            limits,
+            deadline,
+        )
+        .await
     });
     let _abort = AbortOnDrop(running.abort_handle());
     // The guest's threads end it at its deadline. Should all of them be held by other guests,
@@ -116,7 +151,8 @@ pub async fn run(guest: std::sync::Arc<Guest>, request: Request<'_>) -> Outcome 
                 "still running after {:.3} s; {} s are allowed (`timeout`)",
                 elapsed.as_secs_f64(),
                 timeout.as_secs_f64()
-            ),
+            )
+            .into(),
             ..failure
         }),
         end => end,
@@ -132,6 +168,32 @@ pub async fn run(guest: std::sync::Arc<Guest>, request: Request<'_>) -> Outcome 
         stderr: stderr.take(),
         usage,
         denied: denials.take(),
+        not_enforced: Vec::new(),
+    }
+}
+
+/// Opens a hook's store where waiting for the disk holds nobody up.
+async fn open_store(
+    shared: &Shared,
+    request: &Request<'_>,
+    deadline: Instant,
+    denials: &Denials,
+) -> Result<state::Store, Failure> {
+    let (component, workspace) = (request.component.clone(), request.workspace.to_owned());
+    let denials = denials.clone();
+    let opening = shared
+        .runtime
+        .spawn_blocking(move || state::Store::open(&component, &workspace, deadline, denials));
+    match tokio::time::timeout_at((deadline + PATIENCE).into(), opening).await {
+        Ok(Ok(opened)) => opened,
+        Ok(Err(error)) => Err(Failure::new(
+            FailureKind::Host,
+            format!("opening its store was cut off: {error}"),
+        )),
+        Err(_) => Err(Failure::new(
+            FailureKind::TimedOut,
+            "its store was not opened within its `timeout`",
+        )),
     }
 }
 
@@ -188,6 +250,7 @@ async fn run_here(
     guest: &Guest,
     mut context: WasiCtxBuilder,
     files: Files,
+    provided: Provided,
     limits: Limits,
     deadline: Instant,
 ) -> Ended {
@@ -202,6 +265,7 @@ async fn run_here(
                 table,
                 files,
                 meter,
+                provided,
             };
             let mut store = armed(engine, state, purse, deadline);
             let ended = tokio::time::timeout_at(deadline.into(), async {
@@ -219,6 +283,7 @@ async fn run_here(
                 wasi: context.build_p1(),
                 files,
                 meter,
+                provided,
             };
             let mut store = armed(engine, state, purse, deadline);
             let ended = tokio::time::timeout_at(deadline.into(), async {
@@ -328,14 +393,14 @@ fn describe(error: &wasmtime::Error, trap: Option<Trap>) -> String {
         Some(trap) => trap.to_string(),
         None => error.root_cause().to_string(),
     };
-    let mut message = text::one_line(&cause, 300);
+    let mut message = text::one_line(&cause, 300).to_string();
     if let Some(backtrace) = error.downcast_ref::<WasmBacktrace>() {
         let names: Vec<String> = backtrace
             .frames()
             .iter()
             .filter_map(|frame| frame.func_name())
             .take(5)
-            .map(|name| text::one_line(name, 80))
+            .map(|name| text::one_line(name, 80).into())
             .collect();
         if !names.is_empty() {
             message.push_str(&format!(" (in {})", names.join(" < ")));

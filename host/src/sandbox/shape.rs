@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use wasmparser::component_types::ComponentEntityType;
 use wasmparser::types::Types;
 use wasmparser::{Encoding, ExternalKind, Parser, Payload, Validator, WasmFeatures};
 
+use super::bulk::Bulk;
+use super::interfaces::{self, Standing};
 use super::link::Offer;
 use crate::outcome::{Failure, FailureKind};
 use crate::text;
@@ -14,20 +16,8 @@ use crate::text;
 /// The module whose functions are WASI preview1.
 const PREVIEW1: &str = "wasi_snapshot_preview1";
 
-/// The packages of WASI 0.2 that every component may import. Files, variables and sockets are
-/// among them since language runtimes import those whether or not the hook uses them; they give
-/// nothing until it is granted.
-const OFFERED: [&str; 6] = [
-    "wasi:cli/",
-    "wasi:io/",
-    "wasi:clocks/",
-    "wasi:random/",
-    "wasi:filesystem/",
-    "wasi:sockets/",
-];
-
 /// The two kinds of file that can be a hook.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// A component of the component model, for WASI 0.2.
@@ -37,7 +27,7 @@ pub enum Kind {
 }
 
 /// Which exit codes a guest can end with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ExitCodes {
     /// Every one: it imports `exit-with-code`, or preview1's `proc_exit`.
@@ -50,7 +40,7 @@ pub enum ExitCodes {
 }
 
 /// What a file is, asks for, and can do.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Shape {
     /// Component or module.
@@ -61,6 +51,8 @@ pub struct Shape {
     pub exports: Vec<String>,
     /// Which exit codes it can end with.
     pub exit_codes: ExitCodes,
+    /// The bytes of its function bodies, all modules together: what compiling is bounded by.
+    pub code_bytes: u64,
 }
 
 /// Reads and validates a file.
@@ -91,10 +83,14 @@ pub fn read(bytes: &[u8]) -> Result<Shape, Failure> {
         imports: BTreeMap::new(),
         exports: Vec::new(),
         exit_codes: ExitCodes::Zero,
+        code_bytes: 0,
     };
+    let mut bulk = Bulk::default();
     let mut depth = 0;
     for payload in Parser::new(0).parse_all(bytes) {
         let payload = payload.map_err(broken)?;
+        bulk.count(&payload).map_err(broken)?;
+        bulk.check(depth).map_err(invalid)?;
         match payload {
             Payload::Version {
                 encoding: Encoding::Component,
@@ -136,6 +132,7 @@ pub fn read(bytes: &[u8]) -> Result<Shape, Failure> {
         }
     }
     shape.exit_codes = exit_codes(&shape);
+    shape.code_bytes = bulk.code_bytes;
     Ok(shape)
 }
 
@@ -147,7 +144,7 @@ impl Shape {
     ///
     /// [`FailureKind::UnsupportedWasi`], [`FailureKind::UnknownImport`] or
     /// [`FailureKind::MissingExport`].
-    pub fn check(&self, _offer: Offer) -> Result<(), Failure> {
+    pub fn check(&self, offer: Offer) -> Result<(), Failure> {
         let of_wasi_0_3 = |name: &&String| name.starts_with("wasi:") && name.contains("@0.3.");
         if let Some(name) = self.imports.keys().chain(&self.exports).find(of_wasi_0_3) {
             return Err(Failure::new(
@@ -157,33 +154,7 @@ impl Shape {
                 ),
             ));
         }
-        let offered = |name: &str| match self.kind {
-            Kind::Module => name == PREVIEW1,
-            Kind::Component => {
-                OFFERED.iter().any(|package| name.starts_with(package)) && name.contains("@0.2.")
-            }
-        };
-        let unknown: Vec<String> = self
-            .imports
-            .keys()
-            .filter(|name| !offered(name))
-            .map(|name| format!("`{name}`"))
-            .collect();
-        if !unknown.is_empty() {
-            let offer = match self.kind {
-                Kind::Module => format!("a module may import `{PREVIEW1}`"),
-                Kind::Component => {
-                    "a component may import WASI 0.2's cli, io, clocks, random, filesystem and sockets".to_owned()
-                }
-            };
-            return Err(Failure::new(
-                FailureKind::UnknownImport,
-                format!(
-                    "it imports {}, which is not offered; {offer}",
-                    unknown.join(", ")
-                ),
-            ));
-        }
+        self.check_imports(offer)?;
         let has = |name: &str| self.exports.iter().any(|export| export == name);
         match self.kind {
             Kind::Component
@@ -212,10 +183,75 @@ impl Shape {
             _ => Ok(()),
         }
     }
+
+    /// Everything that is imported and not linked, with what would be or what would link it.
+    fn check_imports(&self, offer: Offer) -> Result<(), Failure> {
+        let names = || self.imports.keys().map(String::as_str);
+        let mut wrong = Vec::new();
+        if self.kind == Kind::Module {
+            let unknown: Vec<&str> = names().filter(|name| *name != PREVIEW1).collect();
+            if !unknown.is_empty() {
+                wrong.push(format!(
+                    "it imports {}, which is not offered; a module may import `{PREVIEW1}`",
+                    listed(unknown)
+                ));
+            }
+        } else {
+            let standings: Vec<(&str, Standing)> = names()
+                .map(|name| (name, interfaces::standing(name, offer)))
+                .collect();
+            let unknown: Vec<&str> = standings
+                .iter()
+                .filter(|(_, standing)| *standing == Standing::Unknown)
+                .map(|(name, _)| *name)
+                .collect();
+            if !unknown.is_empty() {
+                wrong.push(format!(
+                    "it imports {}, which is not offered; {}",
+                    listed(unknown),
+                    interfaces::ALL
+                ));
+            }
+            for (name, standing) in &standings {
+                if let Standing::OtherVersion(offered) = standing {
+                    wrong.push(format!(
+                        "it imports `{name}`, of which another version is offered: `{offered}`"
+                    ));
+                }
+            }
+            let mut grants = Vec::new();
+            let mut ungranted = Vec::new();
+            for (name, standing) in &standings {
+                if let Standing::NotGranted(grant) = standing {
+                    ungranted.push(*name);
+                    if !grants.contains(grant) {
+                        grants.push(*grant);
+                    }
+                }
+            }
+            if !ungranted.is_empty() {
+                wrong.push(format!(
+                    "it imports {}, which it is not granted; add `\"permissions\": {{{}}}` to the hook",
+                    listed(ungranted),
+                    grants.join(", ")
+                ));
+            }
+        }
+        if wrong.is_empty() {
+            return Ok(());
+        }
+        Err(Failure::new(FailureKind::UnknownImport, wrong.join("; ")))
+    }
+}
+
+/// Names in a sentence.
+fn listed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    let names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
+    names.join(", ")
 }
 
 fn shown(name: &str) -> String {
-    text::one_line(name, 200)
+    text::one_line(name, 200).into()
 }
 
 /// The functions of an imported interface.

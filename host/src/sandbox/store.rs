@@ -6,6 +6,7 @@ use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
 use super::files::Files;
 use super::limits::Meter;
+use super::provided::Provided;
 
 /// What belongs to a run of a component.
 pub(super) struct ComponentState {
@@ -13,6 +14,7 @@ pub(super) struct ComponentState {
     pub(super) table: ResourceTable,
     pub(super) files: Files,
     pub(super) meter: Meter,
+    pub(super) provided: Provided,
 }
 
 impl WasiView for ComponentState {
@@ -29,6 +31,7 @@ pub(super) struct ModuleState {
     pub(super) wasi: WasiP1Ctx,
     pub(super) files: Files,
     pub(super) meter: Meter,
+    pub(super) provided: Provided,
 }
 
 /// What every run has.

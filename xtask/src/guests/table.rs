@@ -34,7 +34,7 @@ pub struct Guest {
 }
 
 /// Every guest.
-pub const GUESTS: [Guest; 6] = [
+pub const GUESTS: [Guest; 7] = [
     plugin(
         "block-dangerous-commands",
         "plugins/block-dangerous-commands/block-dangerous-commands.wasm",
@@ -57,6 +57,11 @@ pub const GUESTS: [Guest; 6] = [
         package: "scripted-guest",
         target: Target::Module,
         file: "tests/guests/scripted/scripted.module.wasm",
+    },
+    Guest {
+        package: "granted-guest",
+        target: Target::Component,
+        file: "tests/guests/granted/granted.component.wasm",
     },
 ];
 

@@ -15,6 +15,7 @@ use crate::event::Event;
 use crate::host::Host;
 use crate::merge::Decision;
 use crate::record::Record;
+use crate::text::Text;
 
 /// Decide six events with sandboxed components and a shell script, and show why
 ///
@@ -152,7 +153,7 @@ fn verdict(decision: &Decision, record: &Record) -> String {
     }
 }
 
-fn why(decision: &Decision, record: &Record) -> String {
+fn why(decision: &Decision, record: &Record) -> Text {
     match (&record.failure, &record.reason) {
         (Some(failure), _) => failure.message.clone(),
         (None, Some(reason)) => reason.clone(),

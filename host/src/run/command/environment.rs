@@ -1,22 +1,46 @@
 //! The variables that a command hook sees.
 
+use std::ffi::OsStr;
+use std::path::Path;
+
 use tokio::process::Command as Process;
 
 use super::CommandContext;
-use crate::config::Command;
+use crate::config::{Command, Sandbox};
 
 /// The longest value that is taken from a payload, in bytes. Linux refuses to start a process with
 /// a variable of 128 KiB, and a hook that does not start is a guard that is gone.
 const LONGEST_VALUE: usize = 32 << 10;
 
+/// What a command with a `sandbox` is given of the host's variables, beside `LC_*` and those that
+/// it was granted: what programs are found by, and how they write.
+const ALWAYS: [&str; 4] = ["HOME", "LANG", "PATH", "TZ"];
+
 /// Sets the environment: the host's own, without what agents keep from their hooks, and what the
-/// agents' contracts promise.
+/// agents' contracts promise. With a `sandbox` it is the granted part of the host's own, and
+/// `TMPDIR` is the run's own folder.
 ///
 /// `OTEL_*` is Claude's to withhold, `SESSION_API_KEY` OpenHands'.
-pub(super) fn apply(process: &mut Process, command: &Command, context: &CommandContext<'_>) {
-    for (name, _) in std::env::vars_os() {
-        if name == "SESSION_API_KEY" || name.as_encoded_bytes().starts_with(b"OTEL_") {
-            process.env_remove(name);
+pub(super) fn apply(
+    process: &mut Process,
+    command: &Command,
+    context: &CommandContext<'_>,
+    temporary: Option<&Path>,
+) {
+    match &command.sandbox {
+        Some(sandbox) => {
+            process.env_clear();
+            if let Some(temporary) = temporary {
+                process.env("TMPDIR", temporary);
+            }
+            process.envs(std::env::vars_os().filter(|(name, _)| is_granted(name, sandbox)));
+        }
+        None => {
+            for (name, _) in std::env::vars_os() {
+                if name == "SESSION_API_KEY" || name.as_encoded_bytes().starts_with(b"OTEL_") {
+                    process.env_remove(name);
+                }
+            }
         }
     }
     process
@@ -36,6 +60,15 @@ pub(super) fn apply(process: &mut Process, command: &Command, context: &CommandC
         Some(config) => process.env("HOOKCELL_CONFIG", config),
         None => process.env_remove("HOOKCELL_CONFIG"),
     };
+}
+
+fn is_granted(name: &OsStr, sandbox: &Sandbox) -> bool {
+    ALWAYS.iter().any(|always| name == *always)
+        || name.as_encoded_bytes().starts_with(b"LC_")
+        || sandbox
+            .environment
+            .iter()
+            .any(|granted| name == granted.as_str())
 }
 
 /// A value of the payload that every system takes: no NUL, and not too long.

@@ -5,6 +5,7 @@ use std::process::ExitStatus;
 use std::time::Duration;
 
 use process_wrap::tokio::ChildWrapper;
+use tempfile::TempDir;
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use tokio::sync::oneshot;
 
@@ -17,6 +18,8 @@ const GRACE: Duration = Duration::from_millis(500);
 pub(super) struct Group {
     /// `None` once the process was waited for, or is being ended.
     leader: Option<Leader>,
+    /// The run's own folder, which goes when the processes have gone.
+    temporary: Option<TempDir>,
 }
 
 impl Group {
@@ -25,10 +28,14 @@ impl Group {
     /// # Errors
     ///
     /// When the process has no id, which only one that was waited for has not.
-    pub(super) fn new(process: Box<dyn ChildWrapper>) -> Result<Self, String> {
+    pub(super) fn new(
+        process: Box<dyn ChildWrapper>,
+        temporary: Option<TempDir>,
+    ) -> Result<Self, String> {
         let leader = Leader::new(process).ok_or("the process was gone before it was started")?;
         Ok(Self {
             leader: Some(leader),
+            temporary,
         })
     }
 
@@ -70,6 +77,20 @@ impl Group {
         // Fails when `done` is dropped: that is how the end is told.
         let _ = ended.await;
     }
+
+    /// Deletes the run's own folder, if it has one. The process must be over.
+    pub(super) async fn tidy(&mut self) {
+        let Some(temporary) = self.temporary.take() else {
+            return;
+        };
+        let (done, ended) = oneshot::channel::<()>();
+        // It may hold many files.
+        on_a_thread(move || {
+            drop(temporary);
+            drop(done);
+        });
+        let _ = ended.await;
+    }
 }
 
 impl Drop for Group {
@@ -77,7 +98,11 @@ impl Drop for Group {
         // The run was given up.
         if let Some(leader) = self.leader.take() {
             leader.kill();
-            on_a_thread(move || leader.end(Duration::ZERO, || true));
+            let temporary = self.temporary.take();
+            on_a_thread(move || {
+                leader.end(Duration::ZERO, || true);
+                drop(temporary);
+            });
         }
     }
 }

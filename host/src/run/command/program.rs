@@ -37,6 +37,14 @@ pub(super) fn check(program: &OsStr, folder: &Path) -> Result<(), String> {
     }
 }
 
+/// The file that the system would run.
+pub(super) fn file(program: &OsStr, folder: &Path) -> Option<PathBuf> {
+    match find(program, folder) {
+        Found::Runnable(path) => Some(path),
+        _ => None,
+    }
+}
+
 /// Why the system did not find, or did not run, a program.
 pub(super) fn explain(error: &io::Error, program: &OsStr, folder: &Path) -> String {
     let shown = shown(program);

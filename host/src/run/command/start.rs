@@ -10,27 +10,62 @@ use std::time::Duration;
 use process_wrap::tokio::{ChildWrapper, CommandWrap, ProcessSession};
 use rustix::fs::{Access, access};
 use rustix::io::Errno;
+use tokio::process::Command as Process;
 
+use super::confine::{self, Confinement};
 use super::group::Group;
 use super::{CommandContext, environment, program};
 use crate::config::{Command, CommandLine, Shell};
+use crate::outcome::{Failure, FailureKind};
 use crate::text;
 
 /// How often a program is tried that somebody is still writing, and how long is waited in between.
 ///
 /// A moment is normal: every process that is forked while a file is being written holds the file
 /// open, until it runs its own program.
-const TRIES: u32 = 10;
-const PAUSE: Duration = Duration::from_millis(20);
+pub(super) const TRIES: u32 = 10;
+pub(super) const PAUSE: Duration = Duration::from_millis(20);
 
 /// What stands for the project's folder in the exec form.
 const PLACEHOLDERS: [&[u8]; 2] = [b"${CLAUDE_PROJECT_DIR}", b"${workspace}"];
 
-/// Starts the process, or says what is in the way.
+/// A command that was started.
+pub(super) struct Started {
+    /// Its process.
+    pub(super) group: Group,
+    /// What is known of its limits, if it has a `sandbox`.
+    pub(super) confinement: Option<Confinement>,
+}
+
+/// Starts the process.
+///
+/// # Errors
+///
+/// What is in the way.
 pub(super) async fn start(
     command: &Command,
     context: &CommandContext<'_>,
-) -> Result<Group, String> {
+) -> Result<Started, Failure> {
+    let line = check(command, context).map_err(not_started)?;
+    if let Some(sandbox) = &command.sandbox {
+        return confine::start(sandbox, line, command, context).await;
+    }
+    let setup = |process: &mut Process| environment::apply(process, command, context, None);
+    match spawn(&line, context, setup).await {
+        Ok(process) => Ok(Started {
+            group: Group::new(process, None).map_err(not_started)?,
+            confinement: None,
+        }),
+        Err(error) => Err(not_started(explain(&error, &line, command, context))),
+    }
+}
+
+pub(super) fn not_started(message: String) -> Failure {
+    Failure::new(FailureKind::NotStarted, message)
+}
+
+/// The words of the command, if nothing is known to be in their way.
+fn check(command: &Command, context: &CommandContext<'_>) -> Result<Vec<OsString>, String> {
     check_folder(context.working_dir)?;
     let line = words(&command.line, context.project_dir);
     for (position, word) in line.iter().enumerate() {
@@ -42,36 +77,37 @@ pub(super) async fn start(
         }
     }
     program::check(&line[0], context.working_dir)?;
+    Ok(line)
+}
+
+/// Starts the process of these words, with what `setup` gives it.
+pub(super) async fn spawn(
+    line: &[OsString],
+    context: &CommandContext<'_>,
+    setup: impl Fn(&mut Process),
+) -> io::Result<Box<dyn ChildWrapper>> {
     let mut tries = 1;
     loop {
-        match spawn(&line, command, context) {
-            Ok(process) => return Group::new(process),
+        let mut wrapped = CommandWrap::with_new(&line[0], |process| {
+            process
+                .args(&line[1..])
+                .current_dir(context.working_dir)
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped());
+            setup(process);
+        });
+        wrapped.wrap(ProcessSession);
+        match wrapped.spawn() {
+            // The wrapper waits for the whole group, and a hook's background jobs are not waited for.
+            Ok(process) => return Ok(process.into_inner()),
             Err(error) if is(&error, Errno::TXTBSY) && tries < TRIES => {
                 tries += 1;
                 tokio::time::sleep(PAUSE).await;
             }
-            Err(error) => return Err(explain(&error, &line, command, context)),
+            Err(error) => return Err(error),
         }
     }
-}
-
-fn spawn(
-    line: &[OsString],
-    command: &Command,
-    context: &CommandContext<'_>,
-) -> io::Result<Box<dyn ChildWrapper>> {
-    let mut wrapped = CommandWrap::with_new(&line[0], |process| {
-        process
-            .args(&line[1..])
-            .current_dir(context.working_dir)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        environment::apply(process, command, context);
-    });
-    wrapped.wrap(ProcessSession);
-    // The wrapper waits for the whole group, and a hook's background jobs are not waited for.
-    wrapped.spawn().map(ChildWrapper::into_inner)
 }
 
 /// The program and its arguments.
@@ -139,7 +175,8 @@ fn check_folder(folder: &Path) -> Result<(), String> {
     Err(format!("the working folder `{folder}` {problem}"))
 }
 
-fn explain(
+/// Why the system did not start the command.
+pub(super) fn explain(
     error: &io::Error,
     line: &[OsString],
     command: &Command,
@@ -187,7 +224,7 @@ fn too_big(shown: &str, line: &[OsString], command: &Command) -> String {
     )
 }
 
-fn is(error: &io::Error, errno: Errno) -> bool {
+pub(super) fn is(error: &io::Error, errno: Errno) -> bool {
     error.raw_os_error() == Some(errno.raw_os_error())
 }
 

@@ -27,14 +27,11 @@ use crate::config::Access;
 use crate::sandbox::store::ComponentState;
 
 /// Links `wasi:filesystem` as it is here, in place of wasmtime's own.
-pub(in crate::sandbox) fn add_to_linker(
+pub(in crate::sandbox) fn link_component(
     linker: &mut Linker<ComponentState>,
 ) -> wasmtime::Result<()> {
-    linker.allow_shadowing(true);
     preopens::add_to_linker::<_, OfFiles>(linker, view)?;
-    types::add_to_linker::<_, OfFiles>(linker, view)?;
-    linker.allow_shadowing(false);
-    Ok(())
+    types::add_to_linker::<_, OfFiles>(linker, view)
 }
 
 struct OfFiles;

@@ -35,8 +35,8 @@ use super::denials::Denials;
 use crate::config::Permissions;
 use crate::outcome::Failure;
 
-pub(super) use self::component::add_to_linker as add_to_component_linker;
-pub(super) use self::module::add_to_linker as add_to_module_linker;
+pub(super) use self::component::link_component;
+pub(super) use self::module::link_module;
 
 /// What a guest is told to grant if it asks for folders and has none.
 const GRANT: &str = r#""filesystem": [{"path": "${workspace}", "access": "read"}]"#;

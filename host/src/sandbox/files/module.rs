@@ -34,7 +34,7 @@ use crate::sandbox::store::ModuleState;
 type Result<T, E = types::Error> = std::result::Result<T, E>;
 
 /// Links preview1 as it is here.
-pub(in crate::sandbox) fn add_to_linker(linker: &mut Linker<ModuleState>) -> wasmtime::Result<()> {
+pub(in crate::sandbox) fn link_module(linker: &mut Linker<ModuleState>) -> wasmtime::Result<()> {
     wasi_snapshot_preview1::add_to_linker(linker, |state| state)
 }
 

@@ -52,14 +52,19 @@ pub fn memory_is_refused() -> bool {
 }
 
 /// Asks the host for random bytes, all in one call, and returns how many came.
-#[cfg(all(target_os = "wasi", target_env = "p2"))]
 pub fn random_bytes(count: u64) -> usize {
-    wasip2::random::random::get_random_bytes(count).len()
+    random(count).len()
 }
 
-/// Asks the host for random bytes, all in one call, and returns how many came.
+/// Asks the host for random bytes, all in one call.
+#[cfg(all(target_os = "wasi", target_env = "p2"))]
+pub fn random(count: u64) -> Vec<u8> {
+    wasip2::random::random::get_random_bytes(count)
+}
+
+/// Asks the host for random bytes, all in one call.
 #[cfg(all(target_os = "wasi", not(target_env = "p2")))]
-pub fn random_bytes(count: u64) -> usize {
+pub fn random(count: u64) -> Vec<u8> {
     #[link(wasm_import_module = "wasi_snapshot_preview1")]
     unsafe extern "C" {
         fn random_get(buffer: *mut u8, length: usize) -> u16;
@@ -67,16 +72,16 @@ pub fn random_bytes(count: u64) -> usize {
     let mut bytes = vec![0_u8; count as usize];
     // SAFETY: the host writes at most `length` bytes, which the vector owns.
     let error = unsafe { random_get(bytes.as_mut_ptr(), bytes.len()) };
-    if error == 0 { bytes.len() } else { 0 }
+    if error == 0 { bytes } else { Vec::new() }
 }
 
 /// The machine's own device.
 #[cfg(not(target_os = "wasi"))]
-pub fn random_bytes(count: u64) -> usize {
+pub fn random(count: u64) -> Vec<u8> {
     use std::io::Read;
 
     let mut bytes = vec![0_u8; count as usize];
     let read =
         std::fs::File::open("/dev/urandom").and_then(|mut device| device.read_exact(&mut bytes));
-    if read.is_ok() { bytes.len() } else { 0 }
+    if read.is_ok() { bytes } else { Vec::new() }
 }

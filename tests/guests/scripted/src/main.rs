@@ -33,11 +33,13 @@
 //! | `set-times=PATH` | sets when the file was changed to the beginning of 2001 |
 //! | `environment`, `arguments` | writes them, one a line |
 //! | `random=N` | takes N random bytes; their number on standard output |
+//! | `observe` | writes all that may differ from run to run: times, random numbers, orders, a NaN |
 //! | `increment-static` | adds one to a static, and writes it |
 //! | `connect=HOST:PORT` | connects; `connected` on standard output, or the kind of error |
 
 mod exhaust;
 mod files;
+mod observe;
 mod streams;
 
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -99,6 +101,7 @@ fn perform(name: &str, value: &str) {
         "environment" => environment(),
         "arguments" => std::env::args().for_each(|argument| line(&argument)),
         "random" => line(&exhaust::random_bytes(number(value)).to_string()),
+        "observe" => observe::all(),
         "increment-static" => line(&(COUNTER.fetch_add(1, Ordering::Relaxed) + 1).to_string()),
         "connect" => connect(value),
         _ => {

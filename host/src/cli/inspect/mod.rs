@@ -1,10 +1,13 @@
-//! `hookcell inspect`: what a file imports, what it could do, and how it can end.
+//! `hookcell inspect`: what a file asks for, what would grant it, and how it can end.
+
+mod asks;
 
 use std::io::Write;
 
 use clap::Args;
 use sha2::{Digest as _, Sha256};
 
+use self::asks::Ask;
 use super::problem::Problem;
 use crate::sandbox::shape::{self, ExitCodes, Kind, Shape};
 use crate::{builtin, sandbox};
@@ -23,44 +26,6 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-/// What an interface is for, in plain words, the most powerful first.
-const MEANINGS: [(&str, &str); 16] = [
-    (
-        "wasi:sockets/",
-        "network connections: every address is refused",
-    ),
-    ("wasi:http/", "requests to other machines: not offered"),
-    (
-        "wasi:filesystem/",
-        "files: only in the folders that `permissions.filesystem` grants",
-    ),
-    (
-        "wasi:cli/environment",
-        "arguments, and the variables that `permissions.environment` grants",
-    ),
-    (
-        "wasi_snapshot_preview1",
-        "WASI preview1: files and variables only as granted, its streams, clock, random",
-    ),
-    ("wasi:random/", "random numbers"),
-    ("wasi:clocks/wall-clock", "the time of day"),
-    (
-        "wasi:clocks/",
-        "time passing, and sleeping within its timeout",
-    ),
-    ("wasi:cli/exit", "ending with an exit code"),
-    ("wasi:cli/stdin", "the event"),
-    ("wasi:cli/stdout", "the decision"),
-    ("wasi:cli/stderr", "diagnostics"),
-    (
-        "wasi:cli/terminal",
-        "asking whether there is a terminal: there is none",
-    ),
-    ("wasi:io/", "the machinery of streams"),
-    ("wasi:cli/", "the command world of WASI 0.2"),
-    ("", "not offered"),
-];
-
 pub(super) fn run(arguments: &Arguments, stdout: &mut dyn Write) -> Result<u8, Problem> {
     let bytes = match arguments.file.strip_prefix("builtin:") {
         Some(name) => builtin::bytes(name).map(<[u8]>::to_vec),
@@ -77,6 +42,7 @@ pub(super) fn run(arguments: &Arguments, stdout: &mut dyn Write) -> Result<u8, P
             "bytes": bytes.len(),
             "sha256": digest,
             "shape": shape,
+            "asks": asks::asks(&shape),
             "failure": verdict.as_ref().err(),
         });
         writeln!(stdout, "{json:#}")?;
@@ -109,24 +75,27 @@ fn print(
         bytesize::ByteSize::b(bytes.len() as u64).display().iec()
     )?;
     writeln!(stdout, "sha256    {digest}")?;
-    writeln!(stdout, "\nimports")?;
-    let mut imports: Vec<(usize, &str)> = shape
-        .imports
-        .keys()
-        .map(|name| (meaning(name), name.as_str()))
-        .collect();
-    imports.sort_unstable();
-    let width = imports
-        .iter()
-        .map(|(_, name)| name.len())
-        .max()
-        .unwrap_or(0);
-    for (index, name) in &imports {
-        writeln!(stdout, "  {name:width$}  {}", MEANINGS[*index].1)?;
-    }
-    if imports.is_empty() {
+    let asks = asks::asks(shape);
+    writeln!(stdout, "\nasks for")?;
+    if asks.is_empty() {
         writeln!(stdout, "  nothing")?;
     }
+    for ask in &asks {
+        writeln!(stdout, "  {}", ask.meaning)?;
+        for name in &ask.imports {
+            writeln!(stdout, "    {name}")?;
+        }
+    }
+    print_grants(
+        "must be granted",
+        asks.iter().filter(|it| it.required),
+        stdout,
+    )?;
+    print_grants(
+        "may be granted",
+        asks.iter().filter(|it| !it.required),
+        stdout,
+    )?;
     writeln!(stdout, "\nexports")?;
     for name in &shape.exports {
         writeln!(stdout, "  {name}")?;
@@ -142,10 +111,18 @@ fn print(
     Ok(())
 }
 
-/// The place of an interface's meaning in [`MEANINGS`]; those that nobody offers come first.
-fn meaning(name: &str) -> usize {
-    MEANINGS
-        .iter()
-        .position(|(prefix, _)| name.starts_with(prefix))
-        .unwrap_or(MEANINGS.len() - 1)
+/// The lines of hooks.json that grant these.
+fn print_grants<'a>(
+    title: &str,
+    asks: impl Iterator<Item = &'a Ask>,
+    stdout: &mut dyn Write,
+) -> Result<(), Problem> {
+    let grants: Vec<&str> = asks.filter_map(|ask| ask.grant).collect();
+    if !grants.is_empty() {
+        writeln!(stdout, "\n{title}, in the hook's `permissions`")?;
+    }
+    for grant in grants {
+        writeln!(stdout, "  {grant}")?;
+    }
+    Ok(())
 }

@@ -1,0 +1,50 @@
+//! What may be granted: nothing of it is there without its grant, and with it no more than it says.
+#![allow(
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test says what it expects by panicking"
+)]
+
+#[path = "grants/denials.rs"]
+mod denials;
+#[path = "grants/network.rs"]
+mod network;
+#[path = "grants/repeatable.rs"]
+mod repeatable;
+#[path = "grants/server.rs"]
+mod server;
+#[path = "grants/state.rs"]
+mod state;
+mod support;
+
+use hookcell::record::Record;
+use serde_json::{Value, json};
+
+/// The guest that uses what must be granted. It imports `wasi:http` and `wasi:keyvalue`.
+const GRANTED: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../tests/guests/granted/granted.component.wasm"
+);
+
+/// The record of one run of a guest with these arguments and these fields of its hook.
+async fn run(file: &str, args: &[&str], more: Value) -> Record {
+    let mut hook = json!({"type": "component", "component": file, "args": args, "timeout": 20});
+    hook.as_object_mut()
+        .unwrap()
+        .extend(more.as_object().unwrap().clone());
+    let decision = support::pre_tool_use(json!([hook]), json!({})).await;
+    assert_eq!(decision.records.len(), 1);
+    let mut record = decision.records.into_iter().next().unwrap();
+    // Some C libraries ask for folders as they start, whatever the program does.
+    record.denied.retain(|it| !it.what.starts_with("files: it asks for folders"));
+    record
+}
+
+/// What was denied, each with the number of times.
+fn denied(record: &Record) -> Vec<(&str, u64)> {
+    record
+        .denied
+        .iter()
+        .map(|it| (it.what.as_str(), it.count))
+        .collect()
+}
