@@ -36,9 +36,7 @@ async fn run(file: &str, args: &[&str], more: Value) -> Record {
     assert_eq!(decision.records.len(), 1);
     let mut record = decision.records.into_iter().next().unwrap();
     // Some C libraries ask for folders as they start, whatever the program does.
-    record
-        .denied
-        .retain(|it| !it.what.starts_with("files: it asks for folders"));
+    record.denied.retain(|it| !it.what.starts_with("files: it asks for folders"));
     record
 }
 
