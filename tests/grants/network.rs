@@ -199,7 +199,7 @@ async fn bodies_are_held_to_their_limit_in_both_directions() {
     let record = run(GRANTED, &[&url], hook(99_999)).await;
     assert_eq!(
         record.stdout,
-        "error: ErrorCode::HttpResponseBodySize(99999)\n"
+        "error: HTTP response body size exceeds limit: 99999 bytes\n"
     );
     let what = "network: bodies of more than 97.7 KiB in one run; raise `limits.bodies`";
     assert_eq!(denied(&record), [(what, 1)]);
@@ -207,7 +207,7 @@ async fn bodies_are_held_to_their_limit_in_both_directions() {
     let record = run(GRANTED, &[&url, &url], hook(150_000)).await;
     assert_eq!(
         record.stdout,
-        "100000\nerror: ErrorCode::HttpResponseBodySize(150000)\n"
+        "100000\nerror: HTTP response body size exceeds limit: 150000 bytes\n"
     );
     let answer = Server::saying("hello");
     let hook = |bodies: u64| {
@@ -276,7 +276,6 @@ async fn answers_that_are_none_are_errors_of_the_guest() {
             "HttpProtocolError",
         ),
     ] {
-        assert!(answer.len() < 100);
         let server = match answer {
             "" => Server::new(|_| Ok(())),
             answer if answer.starts_with("SSH") => {
