@@ -32,7 +32,8 @@ async fn asking_for_variables_is_counted_where_there_are_none() {
 #[tokio::test]
 async fn sockets_are_refused_before_they_are_made_and_counted() {
     // A grant for requests is none for sockets.
-    let hook = json!({"permissions": {"network": ["example.com:80", "127.0.0.1:80"], "state": true}});
+    let hook =
+        json!({"permissions": {"network": ["example.com:80", "127.0.0.1:80"], "state": true}});
     let args = [
         "socket=tcp",
         "socket=udp",
@@ -49,8 +50,14 @@ async fn sockets_are_refused_before_they_are_made_and_counted() {
     assert_eq!(
         denied(&record),
         [
-            ("sockets: it opens a TCP socket, which no hook can be granted", 2),
-            ("sockets: it opens a UDP socket, which no hook can be granted", 1),
+            (
+                "sockets: it opens a TCP socket, which no hook can be granted",
+                2
+            ),
+            (
+                "sockets: it opens a UDP socket, which no hook can be granted",
+                1
+            ),
             ("sockets: it looks up the address of `example.com`", 1),
             ("sockets: it looks up the address of `a\\u{1b}b`", 1),
         ]

@@ -228,7 +228,7 @@ async fn bodies_are_held_to_their_limit_in_both_directions() {
     let record = run(GRANTED, &[&url], hook(20_000)).await;
     assert_eq!(
         record.stdout,
-        "error: ErrorCode::HttpRequestBodySize(20000)\n"
+        "error: ErrorCode::HttpRequestBodySize(Some(20000))\n"
     );
     assert_eq!(record.denied.len(), 1, "{record:?}");
 }
