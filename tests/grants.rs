@@ -16,6 +16,8 @@ mod server;
 #[path = "grants/state.rs"]
 mod state;
 mod support;
+#[path = "grants/tls.rs"]
+mod tls;
 
 use hookcell::record::Record;
 use serde_json::{Value, json};
