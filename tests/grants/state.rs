@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::GRANTED;
+use crate::{GRANTED, without_folders};
 
 /// A project, and a folder for stores.
 struct Place {
@@ -84,7 +84,9 @@ fn record(command: &mut Command) -> Value {
     let output = command.output().unwrap();
     let decision: Value = serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|error| panic!("{error}: {output:?}"));
-    decision["records"][0].clone()
+    let mut record = decision["records"][0].clone();
+    without_folders(&mut record);
+    record
 }
 
 #[test]
