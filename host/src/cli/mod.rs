@@ -48,7 +48,7 @@ enum Command {
     Run(run::Arguments),
     Check(check::Arguments),
     Inspect(inspect::Arguments),
-    Test(test::Arguments),
+    Test(Box<test::Arguments>),
     Schema(schema::Arguments),
     Cache(cache::Arguments),
     Demo(demo::Arguments),
