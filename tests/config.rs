@@ -343,7 +343,7 @@ fn a_wrong_value_is_told_exactly() {
             command(r#""shell": "zsh""#),
             27,
             "shell",
-            r#""sh" or "bash" or "powershell""#,
+            r#""sh", "bash" or "powershell""#,
             r#"the string "zsh""#,
             "",
         ),
@@ -609,6 +609,169 @@ fn a_wrong_value_is_told_exactly() {
         assert_eq!(told(&configuration), [expected], "{entry}");
         let is_guard = entry.contains("onFailure");
         assert_eq!(configuration.hooks.len(), usize::from(is_guard), "{entry}");
+    }
+}
+
+#[test]
+fn grants_and_sandboxes_are_read() {
+    let grants = component(
+        &clean(
+            Dialect::Claude,
+            r#"{"hooks": {"Stop": [{"hooks": [{"component": "x.wasm",
+                "limits": {"requests": 3, "bodies": "2MiB", "state": 4096},
+                "permissions": {
+                    "filesystem": [{"path": "a", "access": "read", "deny": ["*.pem", "/b/"]}],
+                    "network": ["API.Example.com:443", "127.0.0.1:80", "[::0001]:8080", "a_b:65535"],
+                    "state": true, "clock": "fixed", "random": "seeded"}}]}]}}"#,
+        )
+        .hooks[0],
+    )
+    .clone();
+    assert_eq!(
+        (
+            grants.limits.requests,
+            grants.limits.bodies,
+            grants.limits.state
+        ),
+        (3, 2 << 20, 4096)
+    );
+    let permissions = grants.permissions;
+    assert_eq!(permissions.filesystem[0].deny, ["*.pem", "/b/"]);
+    let network: Vec<String> = permissions
+        .network
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    assert_eq!(
+        network,
+        [
+            "api.example.com:443",
+            "127.0.0.1:80",
+            "[::1]:8080",
+            "a_b:65535"
+        ]
+    );
+    assert!(permissions.state);
+    assert_eq!(
+        (permissions.clock, permissions.random),
+        (config::Clock::Fixed, config::Random::Seeded)
+    );
+
+    let configuration = clean(
+        Dialect::Claude,
+        r#"{"hooks": {"Stop": [{"hooks": [
+            {"command": "x", "limits": {"memory": "1GiB"}, "sandbox": {
+                "filesystem": [{"path": "~", "access": "write"}], "environment": ["CI"],
+                "network": ["*:443", "*:1"], "bestEffort": true}},
+            {"command": "x", "sandbox": {}},
+            {"command": "x"}]}]}}"#,
+    );
+    let sandboxes: Vec<_> = configuration
+        .hooks
+        .iter()
+        .map(|hook| match &hook.handler {
+            Handler::Command(command) => command.sandbox.clone(),
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(
+        sandboxes,
+        [
+            Some(config::Sandbox {
+                filesystem: vec![FilesystemGrant {
+                    path: "~".into(),
+                    access: Access::Write,
+                    deny: vec![],
+                }],
+                environment: vec!["CI".into()],
+                ports: vec![443, 1],
+                memory: Some(1 << 30),
+                best_effort: true,
+            }),
+            Some(config::Sandbox::default()),
+            None,
+        ]
+    );
+}
+
+#[test]
+fn a_wrong_grant_is_told() {
+    const HOST: &str = "a host and its port, such as `api.example.com:443` or `127.0.0.1:8080`";
+    const PORT: &str = "`*:` and a port, such as `*:443`; the kernel knows ports, not hosts";
+    let grant = |member: &str| format!(r#"{{"component": "x.wasm", "permissions": {{{member}}}}}"#);
+    for host in [
+        "example.com",
+        "example.com:",
+        "example.com:0",
+        "example.com:65536",
+        "example.com:+80",
+        "*.example.com:443",
+        "https://example.com:443",
+        "user@example.com:443",
+        ":443",
+        "::1:443",
+        "[::1:443",
+        "127.1:80",
+        "0x7f000001:80",
+        "2130706433:80",
+        "ex ample.com:80",
+        "example..com:80",
+    ] {
+        assert_eq!(
+            told(&with_entry(
+                Dialect::Claude,
+                &grant(&format!(r#""network": ["{host}"]"#))
+            )),
+            [format!(
+                "h.json:2:53: error: `permissions.network[0]` must be {HOST}; found the string \"{host}\""
+            )]
+        );
+    }
+    for (member, expected) in [
+        (
+            r#""clock": "slow""#,
+            r#"50: error: `permissions.clock` must be "real", "coarse" or "fixed"; found the string "slow""#,
+        ),
+        (
+            r#""random": 4"#,
+            r#"51: error: `permissions.random` must be "real" or "seeded"; found the number 4"#,
+        ),
+        (
+            r#""state": "yes""#,
+            r#"50: error: `permissions.state` must be true or false; found the string "yes""#,
+        ),
+    ] {
+        assert_eq!(
+            told(&with_entry(Dialect::Claude, &grant(member))),
+            [format!("h.json:2:{expected}")]
+        );
+    }
+    for (entry, expected) in [
+        (
+            r#"{"command": "x", "sandbox": {"network": ["example.com:443"]}}"#.to_owned(),
+            format!("42: error: `sandbox.network[0]` must be {PORT}; found the string \"example.com:443\""),
+        ),
+        (
+            r#"{"command": "x", "sandbox": {"filesystem": [{"path": "/", "access": "read", "deny": ["a"]}]}}"#.to_owned(),
+            "29: error: `deny` is for components; the kernel cannot except a part of a folder from a command (hint: grant only the folders that it may touch, or make it a component)".to_owned(),
+        ),
+        (
+            r#"{"component": "x.wasm", "sandbox": {}}"#.to_owned(),
+            "25: error: `sandbox` is for commands; a component always runs in one (hint: grant what it may touch in `permissions`)".to_owned(),
+        ),
+        (
+            r#"{"command": "x", "limits": {"memory": "1GiB"}}"#.to_owned(),
+            "29: error: `limits.memory` is for components and for commands with a `sandbox` (hint: add `\"sandbox\": {}`, make it a component, or remove this)".to_owned(),
+        ),
+        (
+            r#"{"command": "x", "limits": {"state": 2000}}"#.to_owned(),
+            "29: error: `limits.state` is for components; a command's work is not bounded (hint: make it a component, or remove this)".to_owned(),
+        ),
+    ] {
+        assert_eq!(
+            told(&with_entry(Dialect::Claude, &entry)),
+            [format!("h.json:2:{expected}")]
+        );
     }
 }
 

@@ -211,15 +211,25 @@ impl Host {
     /// Loads every component, so that no event waits for a compiler. Returns those that cannot be
     /// loaded, each hook with the reason; dispatching to them fails the same way.
     pub async fn prepare(&self) -> Vec<(&Hook, Failure)> {
-        let mut failures = Vec::new();
-        for hook in self.hooks() {
-            if let Handler::Component(component) = &hook.handler
-                && let Err(failure) = self.load(component).await
-            {
-                failures.push((hook, failure));
+        let hooks: Vec<&Hook> = self.hooks().collect();
+        let mut loading = JoinSet::new();
+        for (index, hook) in hooks.iter().enumerate() {
+            if let Handler::Component(component) = &hook.handler {
+                let (host, component) = (self.clone(), component.clone());
+                loading.spawn(async move { (index, host.load(&component).await.err()) });
             }
         }
+        let mut failures: Vec<_> = loading
+            .join_all()
+            .await
+            .into_iter()
+            .filter_map(|(index, failure)| Some((index, failure?)))
+            .collect();
+        failures.sort_by_key(|(index, _)| *index);
         failures
+            .into_iter()
+            .map(|(index, failure)| (hooks[index], failure))
+            .collect()
     }
 
     /// Runs all hooks that `event` selects and merges what they say.

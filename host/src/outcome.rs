@@ -100,7 +100,7 @@ pub struct Usage {
     /// Fuel used by a component: about one unit a wasm instruction. A lower bound when the
     /// guest was stopped in the middle of a computation by its deadline. `None` for a command.
     pub fuel: Option<u64>,
-    /// The largest sum of a component's linear memories, in bytes. `None` for a command.
+    /// The largest sum of a component's linear memories and tables, in bytes. `None` for a command.
     pub memory_peak: Option<u64>,
 }
 

@@ -33,7 +33,7 @@ pub struct Record {
     pub elapsed_microseconds: u64,
     /// Fuel used, for a component.
     pub fuel: Option<u64>,
-    /// The largest sum of its linear memories in bytes, for a component.
+    /// The largest sum of its linear memories and tables in bytes, for a component.
     pub memory_peak: Option<u64>,
     /// What it tried and was not granted, with the lines that would grant it.
     pub denied: Vec<Denied>,

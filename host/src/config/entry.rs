@@ -98,7 +98,7 @@ pub(super) struct LimitsEntry {
     /// Of a component: work, about one unit a wasm instruction.
     #[schemars(extend("default" = 10_000_000_000_u64))]
     pub(super) fuel: Option<Fuel>,
-    /// Of a component: the sum of its linear memories. Of a command with a `sandbox`: the address
+    /// Of a component: the sum of its linear memories and tables. Of a command with a `sandbox`: the address
     /// space of each of its processes, not bounded by default.
     #[schemars(extend("default" = "256MiB"))]
     pub(super) memory: Option<Size<{ 64 << 10 }, { 4 << 30 }>>,

@@ -205,7 +205,7 @@ impl Default for ComponentSource {
 pub struct Limits {
     /// `fuel`: work, about one unit a wasm instruction. 1 to 10^15; default 10^10.
     pub fuel: u64,
-    /// `memory`: bytes, the sum over all linear memories. 64 KiB to 4 GiB; default 256 MiB.
+    /// `memory`: bytes, the sum over all linear memories and tables, an element of which counts 16. 64 KiB to 4 GiB; default 256 MiB.
     pub memory: u64,
     /// `stdout`: bytes kept of standard output. 1 KiB to 64 MiB; default 1 MiB.
     pub stdout: usize,

@@ -5,8 +5,11 @@ use wasmtime::{ResourceLimiter, Result};
 /// The most elements that one table may have; the largest compilers' tables stay well below.
 const TABLE_ELEMENTS: usize = 100_000;
 
-/// Counts a guest's linear memories as one sum, since a limit for each would be none for all:
-/// a component may have many.
+/// What an element of a table takes of the host's memory, in bytes.
+const ELEMENT: usize = 16;
+
+/// Counts a guest's linear memories and tables as one sum, since a limit for each would be none
+/// for all: a component may have many.
 #[derive(Debug)]
 pub(super) struct Meter {
     limit: usize,
@@ -20,7 +23,7 @@ pub(super) struct Meter {
 }
 
 impl Meter {
-    /// A meter that lets memories grow to `limit` bytes together.
+    /// A meter that lets memories and tables grow to `limit` bytes together.
     pub(super) fn new(limit: u64) -> Self {
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         Self {
@@ -49,31 +52,45 @@ impl Meter {
     }
 }
 
-impl ResourceLimiter for Meter {
-    fn memory_growing(&mut self, current: usize, desired: usize, _: Option<usize>) -> Result<bool> {
-        let added = desired.saturating_sub(current);
+impl Meter {
+    fn add(&mut self, added: usize) -> bool {
         let sum = self.sum.saturating_add(added);
         if sum > self.limit {
             self.refused.get_or_insert(sum);
-            return Ok(false);
+            return false;
         }
         self.sum = sum;
         self.pending = added;
         self.peak = self.peak.max(sum);
-        Ok(true)
+        true
+    }
+
+    fn give_back(&mut self) {
+        self.sum -= std::mem::take(&mut self.pending);
+    }
+}
+
+impl ResourceLimiter for Meter {
+    fn memory_growing(&mut self, current: usize, desired: usize, _: Option<usize>) -> Result<bool> {
+        Ok(self.add(desired.saturating_sub(current)))
     }
 
     fn memory_grow_failed(&mut self, _: wasmtime::Error) -> Result<()> {
-        self.sum -= std::mem::take(&mut self.pending);
+        self.give_back();
         Ok(())
     }
 
-    fn table_growing(&mut self, _: usize, desired: usize, _: Option<usize>) -> Result<bool> {
+    fn table_growing(&mut self, current: usize, desired: usize, _: Option<usize>) -> Result<bool> {
         if desired > TABLE_ELEMENTS {
             self.refused_table.get_or_insert(desired);
             return Ok(false);
         }
-        Ok(true)
+        Ok(self.add(desired.saturating_sub(current).saturating_mul(ELEMENT)))
+    }
+
+    fn table_grow_failed(&mut self, _: wasmtime::Error) -> Result<()> {
+        self.give_back();
+        Ok(())
     }
 
     fn instances(&self) -> usize {
@@ -94,12 +111,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn memories_are_counted_as_one_sum() {
+    fn memories_and_tables_are_counted_as_one_sum() {
         let mut meter = Meter::new(100);
-        assert!(meter.memory_growing(0, 60, None).unwrap());
+        assert!(meter.memory_growing(0, 28, None).unwrap());
+        assert!(meter.table_growing(0, 2, None).unwrap());
         assert!(meter.memory_growing(0, 40, None).unwrap());
         assert!(!meter.memory_growing(40, 41, None).unwrap());
         assert_eq!((meter.peak(), meter.refused()), (100, Some(101)));
+        assert!(!meter.table_growing(2, 3, None).unwrap());
     }
 
     #[test]
@@ -115,7 +134,7 @@ mod tests {
 
     #[test]
     fn a_table_has_a_bound() {
-        let mut meter = Meter::new(100);
+        let mut meter = Meter::new(10_000_000);
         assert!(meter.table_growing(0, TABLE_ELEMENTS, None).unwrap());
         assert!(!meter.table_growing(0, TABLE_ELEMENTS + 1, None).unwrap());
         assert_eq!(meter.refused_table(), Some(TABLE_ELEMENTS + 1));
