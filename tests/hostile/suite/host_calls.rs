@@ -1,0 +1,126 @@
+//! Rows 28 to 30: guests that ask the host for too much at once, and for what is not theirs.
+
+use hookcell::outcome::FailureKind;
+use serde_json::json;
+
+use crate::guests;
+use crate::support::MOST_FUEL;
+use crate::support::guest;
+use crate::support::row::Row;
+
+/// What a call may not ask for ends the guest at once, as too much.
+#[track_caller]
+fn is_too_much(guest: Vec<u8>) {
+    let seen = Row::of(guest).fails(FailureKind::TooManyResources);
+    // It ended in that call, long before its time.
+    assert!(
+        seen.record.elapsed_microseconds < 5_000_000,
+        "{:?}",
+        seen.record
+    );
+}
+
+#[test]
+pub fn row_28_a_terabyte_of_random_bytes() {
+    is_too_much(guests::row_28_a_terabyte_of_random_bytes());
+}
+
+#[test]
+pub fn row_28_much_random_in_one_call() {
+    is_too_much(guests::row_28_much_random_in_one_call());
+}
+
+/// The largest call that is allowed is short enough for the deadline to be kept between two.
+#[test]
+pub fn row_28_random_for_ever() {
+    Row::of(guests::row_28_random_for_ever())
+        .hook(json!({"timeout": 0.5, "limits": {"fuel": MOST_FUEL}}))
+        .fails(FailureKind::TimedOut);
+}
+
+#[test]
+pub fn row_29_a_huge_text() {
+    is_too_much(guests::row_29_a_huge_text());
+}
+
+#[test]
+pub fn row_29_a_huge_list() {
+    is_too_much(guests::row_29_a_huge_list());
+}
+
+#[test]
+pub fn row_29_a_million_subscriptions() {
+    is_too_much(guests::row_29_a_million_subscriptions());
+}
+
+#[test]
+pub fn row_29_zeroes_without_number() {
+    let seen = Row::of(guests::row_29_zeroes_without_number()).run();
+    let kind = seen.record.failure.as_ref().map(|it| it.kind);
+    assert!(
+        matches!(
+            kind,
+            Some(FailureKind::Trap | FailureKind::TooManyResources)
+        ),
+        "{:?}",
+        seen.record
+    );
+}
+
+#[test]
+fn row_30_nothing_of_the_hosts_is_there_to_see() {
+    for row in Row::scripted(&["environment"]) {
+        assert_eq!(row.says_nothing().record.stdout, "");
+    }
+    for row in Row::scripted(&["arguments"]) {
+        assert_eq!(row.says_nothing().record.stdout, "arguments\n");
+    }
+    for path in [
+        "/etc/passwd",
+        ".",
+        "/",
+        "/proc/self/environ",
+        "hostile.wasm",
+    ] {
+        for row in Row::scripted(&[&format!("read-file={path}")]) {
+            let record = row.says_nothing().record;
+            assert_eq!(
+                (record.stdout.as_str(), record.stderr.is_empty()),
+                ("", false),
+                "{path}"
+            );
+        }
+    }
+    for address in [
+        "127.0.0.1:80",
+        "[::1]:80",
+        "169.254.169.254:80",
+        "localhost:80",
+    ] {
+        for row in Row::scripted(&[&format!("connect={address}")]) {
+            let record = row.says_nothing().record;
+            assert_eq!(
+                (record.stdout.as_str(), record.stderr.is_empty()),
+                ("", false),
+                "{address}"
+            );
+        }
+    }
+}
+
+#[test]
+fn row_30_what_no_hook_may_use_is_not_even_linked() {
+    for interface in [
+        "wasi:http/outgoing-handler@0.2.0",
+        "wasi:keyvalue/store@0.2.0-draft",
+        "wasi:config/store@0.2.0-rc.1",
+    ] {
+        let component = format!(r#"(component (import "{interface}" (instance)))"#);
+        let seen = Row::of(guest::text(&component)).fails(FailureKind::UnknownImport);
+        assert!(
+            seen.message().contains(&format!("`{interface}`")),
+            "{}",
+            seen.message()
+        );
+    }
+}
