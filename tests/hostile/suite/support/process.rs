@@ -44,6 +44,30 @@ impl Held {
     }
 }
 
+/// Waits until this process computes nothing: a guest that was given up on and never ended would.
+pub fn comes_to_rest(what: &str) {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        let before = processor_time();
+        std::thread::sleep(Duration::from_millis(100));
+        if processor_time() - before <= 2 {
+            return;
+        }
+        assert!(
+            Instant::now() < deadline,
+            "{what}: something computes still"
+        );
+    }
+}
+
+/// What this process has used of processors, in hundredths of a second.
+fn processor_time() -> u64 {
+    let text = std::fs::read_to_string("/proc/self/stat").unwrap();
+    // The name, in brackets, may hold anything; the 14th and 15th fields are user and system time.
+    let fields: Vec<&str> = text.rsplit_once(") ").unwrap().1.split(' ').collect();
+    fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()
+}
+
 /// The processes that this one started, ended ones that nobody waited for among them.
 fn children() -> usize {
     let threads = std::fs::read_dir("/proc/self/task").unwrap();
