@@ -18,7 +18,11 @@ pub fn start_with(
     variables: &[(&str, &Path)],
 ) -> Child {
     let file = folder.join("hooks.json");
-    std::fs::write(&file, hooks_json.to_string()).unwrap();
+    let text = hooks_json.to_string();
+    // Programs that were started before may be about to read it.
+    if std::fs::read_to_string(&file).ok().as_ref() != Some(&text) {
+        std::fs::write(&file, text).unwrap();
+    }
     let mut child = Command::new(env!("CARGO_BIN_EXE_hostile-host"))
         .args(["run", event, "--config"])
         .arg(&file)

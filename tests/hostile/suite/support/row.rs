@@ -1,5 +1,6 @@
 //! One row of the suite: a hostile guest, an event, and everything that must hold afterwards.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -223,7 +224,9 @@ impl Row {
             record.memory_peak.is_none_or(|peak| peak <= limit),
             "{record:#?}"
         );
-        nothing_acts(&serde_json::to_value(&decision).unwrap());
+        // What is handed on as it is was JSON and stays it.
+        let told = Decision { updated_input: None, other: BTreeMap::new(), ..decision.clone() };
+        nothing_acts(&serde_json::to_value(told).unwrap());
         drop(event);
         process::comes_to_rest(&format!("{record:#?}"));
         // A guest that is loaded keeps a descriptor for what its memory begins with, as long as the host.
