@@ -34,7 +34,12 @@ async fn run(file: &str, args: &[&str], more: Value) -> Record {
         .extend(more.as_object().unwrap().clone());
     let decision = support::pre_tool_use(json!([hook]), json!({})).await;
     assert_eq!(decision.records.len(), 1);
-    decision.records.into_iter().next().unwrap()
+    let mut record = decision.records.into_iter().next().unwrap();
+    // Some C libraries ask for folders as they start, whatever the program does.
+    record
+        .denied
+        .retain(|it| !it.what.starts_with("files: it asks for folders"));
+    record
 }
 
 /// What was denied, each with the number of times.

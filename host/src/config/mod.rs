@@ -31,6 +31,7 @@ mod schema;
 mod source;
 mod values;
 
+pub(crate) use deny::{Deny, Reason};
 pub use diagnostic::{ConfigError, Diagnostic, Severity};
 pub use discover::discover;
 pub(crate) use folder::expand;

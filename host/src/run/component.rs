@@ -10,15 +10,17 @@ use bytes::Bytes;
 use crate::builtin;
 use crate::config::{Component, ComponentSource};
 use crate::outcome::{Failure, Outcome};
-use crate::sandbox::{self, Compiler, Guest, Offer, Turns};
+use crate::sandbox::{self, Compiler, Folders, Guest, Offer, Turns};
 
-/// The guests that a host has loaded. Each file is read and compiled once, on first use, and the
-/// very bytes that were compiled are the ones whose digest a pin is held against.
+/// The guests that a host has loaded, and the folders that it has opened for them. Each file is
+/// read and compiled once, on first use, and the very bytes that were compiled are the ones whose
+/// digest a pin is held against.
 #[derive(Debug)]
 pub struct Guests {
     compiler: Compiler,
     turns: Turns,
     loaded: Mutex<HashMap<(ComponentSource, Offer), Slot>>,
+    folders: Folders,
 }
 
 /// Whoever comes first loads; those who come meanwhile wait for the same guest.
@@ -32,6 +34,7 @@ impl Guests {
             compiler,
             turns,
             loaded: Mutex::default(),
+            folders: Folders::default(),
         }
     }
 
@@ -89,6 +92,7 @@ pub async fn run(
         name: &name,
         payload,
         workspace: project,
+        folders: &guests.folders,
         timeout,
         turns: &guests.turns,
     };

@@ -4,11 +4,11 @@
 use wasmtime::component::{self, Component};
 use wasmtime::{Engine, InstancePre, Linker, Module};
 use wasmtime_wasi::p2::bindings::CommandPre;
-use wasmtime_wasi::{I32Exit, p1, p2};
+use wasmtime_wasi::{I32Exit, p2};
 
 use super::compiled::Code;
 use super::store::{ComponentState, ModuleState};
-use super::{clock, environment, network, settings, sockets, state};
+use super::{clock, environment, files, network, settings, sockets, state};
 use crate::config::{Clock, Permissions};
 use crate::outcome::{Failure, FailureKind};
 use crate::text;
@@ -86,6 +86,7 @@ fn component_linker(
     p2::add_to_linker_async(&mut linker)?;
     // What follows takes the place of what wasmtime has.
     linker.allow_shadowing(true);
+    files::link_component(&mut linker)?;
     environment::link_component(&mut linker)?;
     sockets::link_component(&mut linker)?;
     clock::link_component(&mut linker)?;
@@ -110,7 +111,7 @@ fn link_module(
 
 fn module_linker(engine: &Engine, offer: Offer) -> wasmtime::Result<Linker<ModuleState>> {
     let mut linker = Linker::new(engine);
-    p1::add_to_linker_async(&mut linker, |state: &mut ModuleState| &mut state.wasi)?;
+    files::link_module(&mut linker)?;
     // What follows takes the place of what wasmtime has.
     linker.allow_shadowing(true);
     // wasmtime's own refuses codes from 126 on, which commands do use.

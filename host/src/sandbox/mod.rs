@@ -16,6 +16,7 @@ mod compiled;
 mod denials;
 mod engine;
 mod environment;
+mod files;
 mod grants;
 mod interfaces;
 mod limits;
@@ -34,6 +35,7 @@ mod store;
 pub mod turns;
 
 pub use compiled::Compiler;
+pub use files::Folders;
 pub use link::Offer;
 pub use load::{Guest, LARGEST_FILE, check_pin, load, read_file};
 pub use run::{Request, run};

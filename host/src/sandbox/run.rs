@@ -12,6 +12,7 @@ use wasmtime_wasi::{I32Exit, WasiCtxBuilder};
 
 use super::denials::Denials;
 use super::engine::Shared;
+use super::files::{Files, Folders};
 use super::grants;
 use super::limits::Meter;
 use super::link::Linked;
@@ -52,6 +53,8 @@ pub struct Request<'a> {
     pub payload: &'a Bytes,
     /// The folder that `${workspace}` means.
     pub workspace: &'a Path,
+    /// The granted folders that are open already.
+    pub folders: &'a Folders,
     /// How long the run may take, waiting for its turn included.
     pub timeout: Duration,
     /// Where it takes its turn.
@@ -70,10 +73,17 @@ pub async fn run(guest: std::sync::Arc<Guest>, request: Request<'_>) -> Outcome 
     let stdout = CappedOutput::new(limits.stdout);
     let stderr = CappedOutput::new(limits.stderr);
     let denials = Denials::default();
-    let mut context = match context(&request, &stdout, &stderr) {
-        Ok(context) => context,
+    let files = Files::new(
+        &request.component.permissions,
+        request.workspace,
+        request.folders,
+        denials.clone(),
+    );
+    let files = match files {
+        Ok(files) => files,
         Err(failure) => return Outcome::never_ran(failure),
     };
+    let mut context = context(&request, &stdout, &stderr);
     let started = Instant::now();
     let timeout = request.timeout;
     // The longest timeout is a day: this cannot overflow, and if it did, the run would be over.
@@ -102,7 +112,16 @@ pub async fn run(guest: std::sync::Arc<Guest>, request: Request<'_>) -> Outcome 
     let ticking = shared.ticking();
     let running = shared.runtime.spawn(async move {
         let (_ticking, _turn) = (ticking, turn);
-        run_here(&shared.engine, &guest, context, provided, limits, deadline).await
+        run_here(
+            &shared.engine,
+            &guest,
+            context,
+            files,
+            provided,
+            limits,
+            deadline,
+        )
+        .await
     });
     let _abort = AbortOnDrop(running.abort_handle());
     // The guest's threads end it at its deadline. Should all of them be held by other guests,
@@ -203,11 +222,7 @@ impl Drop for AbortOnDrop {
     }
 }
 
-fn context(
-    request: &Request<'_>,
-    stdout: &CappedOutput,
-    stderr: &CappedOutput,
-) -> Result<WasiCtxBuilder, Failure> {
+fn context(request: &Request<'_>, stdout: &CappedOutput, stderr: &CappedOutput) -> WasiCtxBuilder {
     let mut context = WasiCtxBuilder::new();
     context
         .stdin(MemoryInputPipe::new(request.payload.clone()))
@@ -219,12 +234,8 @@ fn context(
     if let Some(config) = &request.component.config {
         context.env("HOOKCELL_CONFIG", config);
     }
-    grants::apply(
-        &request.component.permissions,
-        request.workspace,
-        &mut context,
-    )?;
-    Ok(context)
+    grants::apply(&request.component.permissions, &mut context);
+    context
 }
 
 struct Ended {
@@ -238,6 +249,7 @@ async fn run_here(
     engine: &Engine,
     guest: &Guest,
     mut context: WasiCtxBuilder,
+    files: Files,
     provided: Provided,
     limits: Limits,
     deadline: Instant,
@@ -251,6 +263,7 @@ async fn run_here(
             let state = ComponentState {
                 wasi: context.build(),
                 table,
+                files,
                 meter,
                 provided,
             };
@@ -268,6 +281,7 @@ async fn run_here(
         Linked::Module(instance) => {
             let state = ModuleState {
                 wasi: context.build_p1(),
+                files,
                 meter,
                 provided,
             };

@@ -4,6 +4,7 @@ use wasmtime::component::ResourceTable;
 use wasmtime_wasi::p1::WasiP1Ctx;
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
+use super::files::Files;
 use super::limits::Meter;
 use super::provided::Provided;
 
@@ -11,6 +12,7 @@ use super::provided::Provided;
 pub(super) struct ComponentState {
     pub(super) wasi: WasiCtx,
     pub(super) table: ResourceTable,
+    pub(super) files: Files,
     pub(super) meter: Meter,
     pub(super) provided: Provided,
 }
@@ -27,6 +29,7 @@ impl WasiView for ComponentState {
 /// What belongs to a run of a preview1 module.
 pub(super) struct ModuleState {
     pub(super) wasi: WasiP1Ctx,
+    pub(super) files: Files,
     pub(super) meter: Meter,
     pub(super) provided: Provided,
 }

@@ -21,6 +21,16 @@
 //! | `read-file=PATH` | writes the file to standard output, or the kind of error to standard error |
 //! | `write-file=PATH` | writes `written` into the file, or the kind of error to standard error |
 //! | `open-many=PATH` | opens the file again and again until it fails; the number on standard output |
+//! | `open-files=N:PATH` | opens the file N times, one after the other; `opened` on standard output |
+//! | `read-again=N:PATH` | reads the file N times; each different content or kind of error, one a line |
+//! | `fill-file=N:PATH` | writes N MiB; how many bytes were taken, and the kind of error |
+//! | `extend-file=N:PATH` | makes a file of N MiB without writing them |
+//! | `truncate-file=PATH`, `append-file=PATH` | opens the file so, and appends `appended` |
+//! | `create-folder=PATH`, `remove-folder=PATH`, `remove-file=PATH` | does that |
+//! | `rename=PATH>PATH`, `hard-link=PATH>PATH`, `soft-link=CONTENT>PATH` | does that |
+//! | `stat=PATH`, `stat-link=PATH` | `file`, `folder`, `link` or `other`, and the size |
+//! | `read-link=PATH`, `list=PATH` | what the link holds; the names in the folder, sorted |
+//! | `set-times=PATH` | sets when the file was changed to the beginning of 2001 |
 //! | `environment`, `arguments` | writes them, one a line |
 //! | `random=N` | takes N random bytes; their number on standard output |
 //! | `observe` | writes all that may differ from run to run: times, random numbers, orders, a NaN |
@@ -71,6 +81,23 @@ fn perform(name: &str, value: &str) {
         "read-file" => files::read(value),
         "write-file" => files::write(value),
         "open-many" => files::open_many(value),
+        "open-files" => with_number(value, files::open_files),
+        "read-again" => with_number(value, files::read_again),
+        "fill-file" => with_number(value, files::fill),
+        "extend-file" => with_number(value, files::extend),
+        "truncate-file" => files::truncate(value),
+        "append-file" => files::append(value),
+        "create-folder" => files::told(std::fs::create_dir(value)),
+        "remove-folder" => files::told(std::fs::remove_dir(value)),
+        "remove-file" => files::told(std::fs::remove_file(value)),
+        "rename" => with_two(value, |from, to| files::told(std::fs::rename(from, to))),
+        "hard-link" => with_two(value, |from, to| files::told(std::fs::hard_link(from, to))),
+        "soft-link" => with_two(value, files::soft_link),
+        "stat" => files::stat(std::fs::metadata(value)),
+        "stat-link" => files::stat(std::fs::symlink_metadata(value)),
+        "read-link" => files::read_link(value),
+        "list" => files::list(value),
+        "set-times" => files::set_times(value),
         "environment" => environment(),
         "arguments" => std::env::args().for_each(|argument| line(&argument)),
         "random" => line(&exhaust::random_bytes(number(value)).to_string()),
@@ -89,6 +116,18 @@ fn number(value: &str) -> u64 {
         streams::stderr(format!("scripted-guest: not a number: `{value}`\n").as_bytes());
         exit(99)
     })
+}
+
+/// `N:PATH`.
+fn with_number(value: &str, perform: impl Fn(u64, &str)) {
+    let (count, path) = value.split_once(':').unwrap_or((value, ""));
+    perform(number(count), path);
+}
+
+/// `ONE>OTHER`.
+fn with_two(value: &str, perform: impl Fn(&str, &str)) {
+    let (one, other) = value.split_once('>').unwrap_or((value, ""));
+    perform(one, other);
 }
 
 fn line(text: &str) {
