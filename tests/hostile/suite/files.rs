@@ -115,7 +115,12 @@ fn row_25_one_file_opened_for_ever() {
             .hook(json!({"args": [format!("open-many={}", path.display())]}))
             .run();
         match &seen.record.failure {
-            Some(failure) => assert_eq!(failure.kind, FailureKind::TooManyResources, "{:?}", seen.record),
+            Some(failure) => assert_eq!(
+                failure.kind,
+                FailureKind::TooManyResources,
+                "{:?}",
+                seen.record
+            ),
             None => assert!(
                 seen.record.stdout.trim().parse::<u32>().unwrap() <= 1024,
                 "{:?}",

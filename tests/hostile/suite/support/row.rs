@@ -225,7 +225,11 @@ impl Row {
             "{record:#?}"
         );
         // What is handed on as it is was JSON and stays it.
-        let told = Decision { updated_input: None, other: BTreeMap::new(), ..decision.clone() };
+        let told = Decision {
+            updated_input: None,
+            other: BTreeMap::new(),
+            ..decision.clone()
+        };
         nothing_acts(&serde_json::to_value(told).unwrap());
         drop(event);
         process::comes_to_rest(&format!("{record:#?}"));
