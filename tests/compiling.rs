@@ -112,10 +112,10 @@ async fn a_bomb_is_stopped_and_other_hooks_are_decided_at_once() {
     assert_eq!(found.kind, FailureKind::NotCompiled);
     assert_eq!(
         found.message,
-        "compiling it takes longer than 5.4 s, which is what 146.5 KiB of code may take"
+        "compiling it takes more than 6 s of processor time, which is what 146.5 KiB of code may take"
     );
     assert!(
-        took > Duration::from_secs(5) && took < Duration::from_secs(8),
+        took > Duration::from_secs(2) && took < Duration::from_secs(14),
         "{took:?}"
     );
     assert!(compilers_of(std::process::id()).is_empty());
@@ -143,7 +143,7 @@ async fn a_bomb_is_stopped_and_other_hooks_are_decided_at_once() {
     assert_eq!(process.status.code(), Some(0));
     let said = String::from_utf8(process.stdout).unwrap();
     assert!(
-        said.contains("not-compiled: compiling it takes longer than 5.4 s"),
+        said.contains("not-compiled: compiling it takes more than 6 s of processor time"),
         "{said}"
     );
     assert!(
@@ -184,11 +184,10 @@ fn the_compiler_ends_with_the_host_that_waits_for_it() {
         })
         .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
         .collect();
-    let threads = std::thread::available_parallelism().unwrap().get().min(4);
     assert_eq!(
         limits,
         [
-            format!("Max cpu time {0} {0} seconds", 6 * threads),
+            "Max cpu time 6 6 seconds".to_owned(),
             "Max file size 0 0 bytes".to_owned(),
             "Max core file size 0 0 bytes".to_owned(),
             format!("Max address space {0} {0} bytes", (1 << 30) + 96 * 150_003),
@@ -332,9 +331,15 @@ async fn a_program_that_hangs_is_ended_with_what_it_started() {
     let started = Instant::now();
     let found = failure(&project.builder(program).build()).await;
     let took = started.elapsed();
-    assert_eq!(found.kind, FailureKind::NotCompiled);
+    assert_eq!(
+        (found.kind, &*found.message),
+        (
+            FailureKind::NotCompiled,
+            "it was not compiled within 10 s, on a machine that may have been busy"
+        )
+    );
     assert!(
-        took >= Duration::from_secs(5) && took < Duration::from_secs(8),
+        took >= Duration::from_secs(10) && took < Duration::from_secs(15),
         "{took:?}"
     );
     let pid = std::fs::read_to_string(project.path("pid")).unwrap();

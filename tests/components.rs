@@ -653,8 +653,8 @@ async fn what_cannot_be_linked_is_named_before_anything_runs() {
         ),
         (
             r#"(component (import "wasi:http/outgoing-handler@0.2.0" (instance)))"#,
-            FailureKind::MissingExport,
-            "it does not export `wasi:cli/run`; a hook is a component of the `wasi:cli/command` world",
+            FailureKind::UnknownImport,
+            "it imports `wasi:http/outgoing-handler@0.2.0`, which it is not granted; add `\"permissions\": {\"network\": [\"HOST:PORT\"]}` to the hook",
         ),
         (
             r#"(component (import "wasi:logging/logging@0.1.0" (instance)) (import "wasi:keyvalue/store@0.2.0-draft2" (instance)))"#,
@@ -823,4 +823,43 @@ async fn a_benign_hook_is_decided_while_others_spin() {
         .dispatch(&Event::parse("{}", Some("PreToolUse")).unwrap())
         .await;
     assert!(decision.is_blocked());
+}
+
+/// Between two modules with a memory each, the engine puts one of its own that has both.
+#[tokio::test]
+async fn the_modules_of_a_component_can_call_each_other() {
+    let text = |expected: u32| {
+        format!(
+            r#"(component
+              (component $counter
+                (core module $module
+                  (memory (export "memory") 1)
+                  (func (export "realloc") (param i32 i32 i32 i32) (result i32) i32.const 16)
+                  (func (export "length") (param i32 i32) (result i32) local.get 1))
+                (core instance $instance (instantiate $module))
+                (func (export "length") (param "text" string) (result u32)
+                  (canon lift (core func $instance "length")
+                    (memory $instance "memory") (realloc (func $instance "realloc")))))
+              (component $program
+                (import "length" (func $length (param "text" string) (result u32)))
+                (core module $data (memory (export "memory") 1) (data (i32.const 0) "four"))
+                (core instance $data (instantiate $data))
+                (core func $length (canon lower (func $length) (memory $data "memory")))
+                (core module $main
+                  (import "" "length" (func $length (param i32 i32) (result i32)))
+                  (func (export "run") (result i32)
+                    (i32.ne (call $length (i32.const 0) (i32.const 4)) (i32.const {expected}))))
+                (core instance $main
+                  (instantiate $main (with "" (instance (export "length" (func $length))))))
+                (func (export "run") (result (result)) (canon lift (core func $main "run"))))
+              (instance $one (instantiate $counter))
+              (instance $other (instantiate $program (with "length" (func $one "length"))))
+              (instance (export "wasi:cli/run@0.2.0") (export "run" (func $other "run"))))"#
+        )
+    };
+    for (expected, code) in [(4, 0), (5, 1)] {
+        let file = wat(&text(expected));
+        let record = run(file.path().to_str().unwrap(), &[], json!({})).await;
+        assert_eq!(record.exit_code, Some(code), "{record:?}");
+    }
 }

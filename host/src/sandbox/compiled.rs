@@ -64,7 +64,7 @@ static KNOWN: Mutex<BTreeMap<[u8; 32], Slot>> = Mutex::new(BTreeMap::new());
 /// Compilers that run at once. More would only keep each other from their deadlines.
 static AT_ONCE: Semaphore = Semaphore::const_new(2);
 
-/// The machine code of `bytes`, whose SHA-256 is `digest`.
+/// The machine code of `bytes`, whose SHA-256 is `digest`, for a hook that is granted `offer`.
 ///
 /// # Errors
 ///
@@ -73,6 +73,7 @@ pub(super) async fn get(
     shared: &'static Shared,
     bytes: Bytes,
     digest: [u8; 32],
+    offer: Offer,
     compiler: &Compiler,
 ) -> Result<Arc<Compiled>, Failure> {
     let slot = slot(digest);
@@ -88,7 +89,7 @@ pub(super) async fn get(
         }
         _ => {}
     }
-    let made = make(shared, bytes, digest, compiler).await;
+    let made = make(shared, bytes, digest, offer, compiler).await;
     *known = match &made {
         Ok(compiled) => Known::Compiled(Arc::downgrade(compiled)),
         Err(failure) if is_for_good(failure) => Known::Refused(failure.clone(), Instant::now()),
@@ -101,6 +102,7 @@ async fn make(
     shared: &'static Shared,
     bytes: Bytes,
     digest: [u8; 32],
+    offer: Offer,
     compiler: &Compiler,
 ) -> Result<Arc<Compiled>, Failure> {
     let subject = Subject {
@@ -122,8 +124,8 @@ async fn make(
     let checked = bytes.clone();
     let shape = blocking(move || {
         let shape = shape::read(&checked)?;
-        // What could not be a hook with all that may be granted is not compiled.
-        shape.check(Offer::ALL)?;
+        // What could not be a hook with what is granted is not compiled.
+        shape.check(offer)?;
         Ok(shape)
     })
     .await?;

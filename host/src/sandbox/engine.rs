@@ -88,9 +88,9 @@ pub(super) fn config() -> Config {
         .epoch_interruption(true)
         // WASI 0.3 is not offered, and its machinery costs every call.
         .concurrency_support(false)
-        // Memories of 64 bits and several memories are beyond what any hook needs.
+        // Memories of 64 bits are beyond what any hook needs. A module with several is what the
+        // engine itself makes where the modules of a component call each other.
         .wasm_memory64(false)
-        .wasm_multi_memory(false)
         .wasm_relaxed_simd(false)
         // The bits of a NaN would differ from machine to machine.
         .cranelift_nan_canonicalization(true)

@@ -126,7 +126,7 @@ pub async fn load(
             check_pin(digest, pin).map(|()| (bytes, digest))
         })
         .await?;
-        let compiled = compiled::get(shared, bytes, digest, &compiler).await?;
+        let compiled = compiled::get(shared, bytes, digest, offer, &compiler).await?;
         blocking(move || {
             compiled.shape.check(offer)?;
             let linked = link::link(&shared.engine, &compiled.code, offer)?;

@@ -36,6 +36,14 @@ pub fn serve(
     output: &mut dyn Write,
     errors: &mut dyn Write,
 ) -> u8 {
+    // Where in the compiler's source it broke helps nobody who wrote the component.
+    std::panic::set_hook(Box::new(|panic| {
+        let message = panic
+            .payload_as_str()
+            .unwrap_or("for a reason that it does not give");
+        // The standard library's own hook does not stop at a broken pipe either.
+        let _ = writeln!(std::io::stderr(), "{message}");
+    }));
     let result = confine(task)
         .map_err(|error| (1, format!("the compiler cannot be limited: {error}")))
         .and_then(|()| compile(task.kind, input))

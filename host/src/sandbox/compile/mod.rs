@@ -61,7 +61,6 @@ pub(super) async fn compile(
     let threads = std::thread::available_parallelism()
         .map_or(1, std::num::NonZero::get)
         .min(MOST_THREADS);
-    let seconds = budget.time.as_secs_f64().ceil() as u64 * threads as u64;
     let mut child = Command::new(&path)
         .arg(SUBCOMMAND)
         .args([
@@ -71,7 +70,7 @@ pub(super) async fn compile(
                 Kind::Module => "module",
             },
         ])
-        .args(["--seconds", &seconds.to_string()])
+        .args(["--seconds", &budget.time.as_secs().to_string()])
         .args(["--memory", &budget.memory.to_string()])
         // Nothing of the agent's: neither its secrets nor what would change how a library works.
         .env_clear()
@@ -99,8 +98,11 @@ pub(super) async fn compile(
             tokio::join!(feed, read(stdout, LARGEST_RESULT), read(stderr, 8 << 10));
         (child.wait().await, code, errors)
     };
-    let Ok((status, code, errors)) = tokio::time::timeout(budget.time, talk).await else {
-        return Err(too_slow(shape.code_bytes, budget.time));
+    let Ok((status, code, errors)) = tokio::time::timeout(budget.patience(), talk).await else {
+        return Err(not_compiled(format!(
+            "it was not compiled within {} s, on a machine that may have been busy",
+            budget.patience().as_secs()
+        )));
     };
     let status = status.map_err(|error| host(format!("the compiler was lost: {error}")))?;
     let said = text::one_line(String::from_utf8_lossy(&errors).trim(), 500);
@@ -162,8 +164,8 @@ fn ended_by_the_kernel(
 
 fn too_slow(code_bytes: u64, time: Duration) -> Failure {
     not_compiled(format!(
-        "compiling it takes longer than {:.1} s, which is what {} of code may take",
-        time.as_secs_f64(),
+        "compiling it takes more than {} s of processor time, which is what {} of code may take",
+        time.as_secs(),
         size(code_bytes)
     ))
 }

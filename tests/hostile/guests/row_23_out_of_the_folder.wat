@@ -1,0 +1,62 @@
+;; Tries every way out of its two folders: 3 may be read, 4 may be written. Says what came of each
+;; as the number of the error, on standard error.
+(module
+  (import "wasi_snapshot_preview1" "path_open"
+    (func $path_open (param i32 i32 i32 i32 i32 i64 i64 i32 i32) (result i32)))
+  (import "wasi_snapshot_preview1" "path_rename" (func $rename (param i32 i32 i32 i32 i32 i32) (result i32)))
+  (import "wasi_snapshot_preview1" "path_link" (func $link (param i32 i32 i32 i32 i32 i32 i32) (result i32)))
+  (import "wasi_snapshot_preview1" "path_symlink" (func $symlink (param i32 i32 i32 i32 i32) (result i32)))
+  (import "wasi_snapshot_preview1" "path_unlink_file" (func $unlink (param i32 i32 i32) (result i32)))
+  (import "wasi_snapshot_preview1" "fd_write" (func $write (param i32 i32 i32 i32) (result i32)))
+  (memory (export "memory") 1)
+  (data (i32.const 100) "secret")
+  (data (i32.const 200) "note")
+  (data (i32.const 300) "../outside/file")
+  (data (i32.const 400) "/etc/passwd")
+  (data (i32.const 500) "link")
+  (data (i32.const 600) "link/")
+  (data (i32.const 700) "folder/../../outside/file")
+  (data (i32.const 800) "to-outside")
+  (data (i32.const 900) "to-outside/")
+  (data (i32.const 1000) "to-folder/file")
+  (global $end (mut i32) (i32.const 2048))
+  (func $tell (param $error i32)
+    (i32.store8 (global.get $end) (i32.add (i32.const 48) (i32.div_u (local.get $error) (i32.const 10))))
+    (i32.store8 offset=1 (global.get $end) (i32.add (i32.const 48) (i32.rem_u (local.get $error) (i32.const 10))))
+    (i32.store8 offset=2 (global.get $end) (i32.const 32))
+    (global.set $end (i32.add (global.get $end) (i32.const 3))))
+  ;; Opens to read, following links.
+  (func $open (param $folder i32) (param $path i32) (param $length i32)
+    (call $tell (call $path_open
+      (local.get $folder) (i32.const 1) (local.get $path) (local.get $length)
+      (i32.const 0) (i64.const 2) (i64.const 2) (i32.const 0) (i32.const 16))))
+  (func (export "_start")
+    ;; By name, from either folder.
+    (call $open (i32.const 3) (i32.const 300) (i32.const 15))
+    (call $open (i32.const 3) (i32.const 400) (i32.const 11))
+    (call $open (i32.const 3) (i32.const 700) (i32.const 25))
+    (call $open (i32.const 4) (i32.const 300) (i32.const 15))
+    (call $open (i32.const 4) (i32.const 400) (i32.const 11))
+    (call $open (i32.const 4) (i32.const 700) (i32.const 25))
+    ;; By links that are there.
+    (call $open (i32.const 3) (i32.const 800) (i32.const 10))
+    (call $open (i32.const 3) (i32.const 900) (i32.const 11))
+    (call $open (i32.const 3) (i32.const 1000) (i32.const 14))
+    ;; By a link of its own: making it is harmless, following it is not.
+    (call $tell (call $symlink (i32.const 400) (i32.const 11) (i32.const 4) (i32.const 500) (i32.const 4)))
+    (drop (call $symlink (i32.const 300) (i32.const 15) (i32.const 4) (i32.const 500) (i32.const 4)))
+    (call $open (i32.const 4) (i32.const 500) (i32.const 4))
+    (call $open (i32.const 4) (i32.const 600) (i32.const 5))
+    ;; From the folder that may be read into the one that may be written, and back.
+    (call $tell (call $rename (i32.const 3) (i32.const 100) (i32.const 6) (i32.const 4) (i32.const 100) (i32.const 6)))
+    (call $tell (call $link (i32.const 3) (i32.const 0) (i32.const 100) (i32.const 6) (i32.const 4) (i32.const 100) (i32.const 6)))
+    (call $tell (call $rename (i32.const 4) (i32.const 200) (i32.const 4) (i32.const 3) (i32.const 200) (i32.const 4)))
+    (call $tell (call $link (i32.const 4) (i32.const 0) (i32.const 200) (i32.const 4) (i32.const 3) (i32.const 200) (i32.const 4)))
+    ;; Out of both.
+    (call $tell (call $rename (i32.const 4) (i32.const 200) (i32.const 4) (i32.const 4) (i32.const 300) (i32.const 15)))
+    (call $tell (call $link (i32.const 4) (i32.const 0) (i32.const 300) (i32.const 15) (i32.const 4) (i32.const 100) (i32.const 6)))
+    (call $tell (call $unlink (i32.const 4) (i32.const 300) (i32.const 15)))
+    (call $tell (call $unlink (i32.const 3) (i32.const 100) (i32.const 6)))
+    (i32.store (i32.const 0) (i32.const 2048))
+    (i32.store (i32.const 4) (i32.sub (global.get $end) (i32.const 2048)))
+    (drop (call $write (i32.const 2) (i32.const 0) (i32.const 1) (i32.const 8)))))

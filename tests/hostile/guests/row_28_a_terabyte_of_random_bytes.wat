@@ -1,0 +1,19 @@
+;; Asks for 2^40 random bytes in one call.
+(component
+  (import "wasi:random/random@0.2.0" (instance $random
+    (export "get-random-bytes" (func (param "len" u64) (result (list u8))))))
+  (core module $memory
+    (memory (export "memory") 2)
+    (func (export "realloc") (param i32 i32 i32 i32) (result i32) (i32.const 64)))
+  (core instance $memory (instantiate $memory))
+  (core func $random (canon lower (func $random "get-random-bytes")
+    (memory (core memory $memory "memory")) (realloc (core func $memory "realloc"))))
+  (core module $main
+    (import "host" "random" (func $random (param i64 i32)))
+    (func (export "run") (result i32)
+      (call $random (i64.const 0x100_0000_0000) (i32.const 0))
+      (i32.const 0)))
+  (core instance $main (instantiate $main (with "host" (instance (export "random" (func $random))))))
+  (func $run (result (result)) (canon lift (core func $main "run")))
+  (instance $interface (export "run" (func $run)))
+  (export "wasi:cli/run@0.2.0" (instance $interface)))
