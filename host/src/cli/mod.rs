@@ -54,7 +54,7 @@ enum Command {
     Demo(demo::Arguments),
     #[command(name = SUBCOMMAND, hide = true)]
     Compile(compile::Arguments),
-    #[command(name = "confine-command", hide = true)]
+    #[command(name = confine::SUBCOMMAND, hide = true)]
     Confine(confine::Arguments),
 }
 

@@ -7,9 +7,20 @@ use serde_json::json;
 use crate::support::guest;
 use crate::support::row::Row;
 
+/// Each is a failure, and none decides anything. All that are not are told at once.
 #[track_caller]
-fn is_no_answer(stdout: &[u8]) {
-    Row::of(guest::says(stdout, b"", 0)).fails(FailureKind::BadOutput);
+fn are_no_answers<'a>(outputs: impl IntoIterator<Item = &'a [u8]>) {
+    let taken: Vec<String> = outputs
+        .into_iter()
+        .filter_map(|stdout| {
+            let record = Row::of(guest::says(stdout, b"", 0)).run().record;
+            let kind = record.failure.as_ref().map(|it| it.kind);
+            let shown = String::from_utf8_lossy(&stdout[..stdout.len().min(100)]).into_owned();
+            (kind != Some(FailureKind::BadOutput))
+                .then(|| format!("{shown:?}: {:?}, {:?}", record.permission, record.failure))
+        })
+        .collect();
+    assert!(taken.is_empty(), "{taken:#?}");
 }
 
 fn utf_16(text: &str, order: fn(u16) -> [u8; 2]) -> Vec<u8> {
@@ -18,19 +29,23 @@ fn utf_16(text: &str, order: fn(u16) -> [u8; 2]) -> Vec<u8> {
 
 #[test]
 fn row_15_json_in_another_encoding_is_no_answer() {
-    // Not UTF-8: no JSON, whatever it would mean if it were.
-    is_no_answer(b"{\"decision\":\"approve\",\"reason\":\"\xff\"}");
-    is_no_answer(b"{\"decision\":\"approve\",\"reason\":\"\xed\xa0\x80\"}");
-    is_no_answer(b"{\"decision\":\"approve\",\"reason\":\"\xc0\xaf\"}");
-    is_no_answer(b"{\0\"decision\":\"approve\"}");
-    is_no_answer(b"{\"decision\":\"approve\"}\0");
-    is_no_answer(b"{\"decision\":\"appr\0ove\"}");
-    // A block in UTF-16 must not pass for no opinion.
     let block = "{\"decision\":\"block\"}";
-    is_no_answer(&utf_16(block, u16::to_le_bytes));
-    is_no_answer(&utf_16(&format!("\u{feff}{block}"), u16::to_le_bytes));
-    is_no_answer(&utf_16(&format!("\u{feff}{block}"), u16::to_be_bytes));
-    is_no_answer(format!("\0{block}").as_bytes());
+    let marked = format!("\u{feff}{block}");
+    are_no_answers([
+        // Not UTF-8: no JSON, whatever it would mean if it were.
+        &b"{\"decision\":\"approve\",\"reason\":\"\xff\"}"[..],
+        b"{\"decision\":\"approve\",\"reason\":\"\xed\xa0\x80\"}",
+        b"{\"decision\":\"approve\",\"reason\":\"\xc0\xaf\"}",
+        b"{\0\"decision\":\"approve\"}",
+        b"{\"decision\":\"approve\"}\0",
+        b"{\"decision\":\"appr\0ove\"}",
+        // A block that cannot be read must not pass for no opinion.
+        &utf_16(block, u16::to_le_bytes),
+        &utf_16(block, u16::to_be_bytes),
+        &utf_16(&marked, u16::to_le_bytes),
+        &utf_16(&marked, u16::to_be_bytes),
+        format!("\0{block}").as_bytes(),
+    ]);
     // A byte order mark of UTF-8 is none of the answer.
     Row::of(guest::says(
         "\u{feff}{\"decision\":\"block\",\"reason\":\"no\"}".as_bytes(),
@@ -51,29 +66,24 @@ fn row_15_text_in_another_encoding_is_shown_as_text() {
 
 #[test]
 fn row_16_json_that_is_too_deep_is_no_answer() {
-    let nested = |depth: usize| {
+    let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+    let objects = format!("{}1{}", "{\"x\":".repeat(10_000), "}".repeat(10_000));
+    let outputs = [
+        format!(r#"{{"decision":"approve","x":{}}}"#, nested(10_000)),
+        format!(r#"{{"decision":"approve","x":{}}}"#, nested(400_000)),
+        format!(r#"{{"decision":"approve","x":{objects}}}"#),
+        format!(r#"{{"x":{}"#, "[".repeat(100_000)),
+        // In what is handed on as it is, too.
         format!(
-            r#"{{"decision":"approve","x":{}{}}}"#,
-            "[".repeat(depth),
-            "]".repeat(depth)
-        )
-    };
-    is_no_answer(nested(10_000).as_bytes());
-    is_no_answer(nested(400_000).as_bytes());
-    is_no_answer("[".repeat(100_000).replacen('[', "{\"x\":[", 1).as_bytes());
-    let objects = format!(
-        "{{\"decision\":\"approve\",\"x\":{}1{}}}",
-        "{\"x\":".repeat(10_000),
-        "}".repeat(10_000)
-    );
-    is_no_answer(objects.as_bytes());
-    // In what is handed on unread, too.
-    let input = format!(
-        r#"{{"hookSpecificOutput":{{"hookEventName":"PreToolUse","updatedInput":{{"x":{}{}}}}}}}"#,
-        "[".repeat(10_000),
-        "]".repeat(10_000)
-    );
-    is_no_answer(input.as_bytes());
+            r#"{{"hookSpecificOutput":{{"hookEventName":"PreToolUse","updatedInput":{{"x":{}}}}}}}"#,
+            nested(10_000)
+        ),
+        format!(
+            r#"{{"hookSpecificOutput":{{"hookEventName":"PreToolUse","unknown":{}}}}}"#,
+            nested(10_000)
+        ),
+    ];
+    are_no_answers(outputs.iter().map(|it| it.as_bytes()));
 }
 
 #[test]
@@ -91,7 +101,7 @@ fn row_16_json_that_is_too_long_is_no_answer() {
 
 #[test]
 fn row_16_numbers_that_are_none_are_no_answer() {
-    for number in [
+    let outputs = [
         "NaN",
         "Infinity",
         "-Infinity",
@@ -100,9 +110,9 @@ fn row_16_numbers_that_are_none_are_no_answer() {
         ".5",
         "0x10",
         "+1",
-    ] {
-        is_no_answer(format!(r#"{{"decision":"approve","x":{number}}}"#).as_bytes());
-    }
+    ]
+    .map(|number| format!(r#"{{"decision":"approve","x":{number}}}"#));
+    are_no_answers(outputs.iter().map(|it| it.as_bytes()));
     // Beyond what a float can be, and a number all the same: nothing reads it.
     Row::of(guest::says(
         br#"{"decision":"block","reason":"no","x":1e999}"#,
@@ -114,7 +124,7 @@ fn row_16_numbers_that_are_none_are_no_answer() {
 
 #[test]
 fn row_17_an_answer_that_contradicts_itself_is_no_answer() {
-    for stdout in [
+    let outputs = [
         r#"{"decision":"block","decision":"approve"}"#,
         r#"{"decision":"approve","decision":"block"}"#,
         r#"{"decision":"block","decisi\u006fn":"approve"}"#,
@@ -124,14 +134,13 @@ fn row_17_an_answer_that_contradicts_itself_is_no_answer() {
         "{\"decision\":\"block\"}\n{\"decision\":\"approve\"}",
         "{\"decision\":\"block\"} and more",
         "{\"decision\":\"block\"}}",
-    ] {
-        is_no_answer(stdout.as_bytes());
-    }
+    ];
+    are_no_answers(outputs.map(str::as_bytes));
 }
 
 #[test]
 fn row_17_an_answer_in_words_that_mean_nothing_is_no_answer() {
-    for stdout in [
+    let outputs = [
         r#"{"decision":"Block"}"#,
         r#"{"decision":"blocked"}"#,
         r#"{"decision":true}"#,
@@ -142,7 +151,6 @@ fn row_17_an_answer_in_words_that_mean_nothing_is_no_answer() {
         r#"{"hookSpecificOutput":[]}"#,
         r#"{"hookSpecificOutput":{"hookEventName":"Stop","permissionDecision":"allow"}}"#,
         r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","updatedInput":[]}}"#,
-    ] {
-        is_no_answer(stdout.as_bytes());
-    }
+    ];
+    are_no_answers(outputs.map(str::as_bytes));
 }

@@ -3,12 +3,15 @@
 //! Whether one of them is compiled depends on the machine; what it may cost does not. The budget is
 //! 5 s, and 3 s more a mebibyte.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use hookcell::Event;
 use hookcell::outcome::FailureKind;
+use serde_json::json;
 
 use crate::guests;
-use crate::support::row::{Row, Seen};
+use crate::support::row::{Row, Seen, is_blocked_with};
+use crate::support::{alone, guest, host_with, runtime};
 
 /// What is done besides compiling, on a machine that does other work as well.
 const SLACK: Duration = Duration::from_secs(5);
@@ -80,4 +83,51 @@ pub fn row_32_ten_megabytes_of_names() {
     Row::of(guests::row_32_ten_megabytes_of_names())
         .fails(FailureKind::Trap)
         .says("wasm trap: wasm `unreachable` instruction executed");
+}
+
+/// An event's bombs are compiled for as long as each may take. Meanwhile a guest of another event, which
+/// nobody has compiled yet, is compiled and decides.
+#[test]
+fn row_32_bombs_without_number_do_not_keep_others_from_being_compiled() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().unwrap();
+    let bombs: Vec<_> = (0..8_u8)
+        .map(|number| {
+            let name = format!("bomb{number}.wasm");
+            let mut bomb = guests::row_32_two_hundred_thousand_nulls();
+            // A section that means nothing makes it a file of its own.
+            bomb.extend([0, 2, 1, b'0' + number]);
+            std::fs::write(folder.path().join(&name), bomb).unwrap();
+            json!({"type": "component", "component": name, "timeout": 20})
+        })
+        .collect();
+    let answer = json!({"decision": "block", "reason": "compiled"}).to_string();
+    std::fs::write(
+        folder.path().join("new.wasm"),
+        guest::says(answer.as_bytes(), b"", 0),
+    )
+    .unwrap();
+    let hooks_json = json!({"hooks": {
+        "Stop": [{"hooks": bombs}],
+        "PreToolUse": [{"hooks": [{"type": "component", "component": "new.wasm", "timeout": 20}]}],
+    }});
+    let runtime = runtime();
+    let host = host_with(&hooks_json, folder.path(), |builder| builder.no_cache());
+    let event = |name| Event::parse("{}", Some(name)).unwrap();
+    let bombs = runtime.spawn({
+        let host = host.clone();
+        async move { host.dispatch(&event("Stop")).await }
+    });
+    runtime.block_on(async { tokio::time::sleep(Duration::from_millis(300)).await });
+    let started = Instant::now();
+    is_blocked_with(
+        &runtime.block_on(host.dispatch(&event("PreToolUse"))),
+        "compiled",
+    );
+    assert!(
+        started.elapsed() < Duration::from_secs(10),
+        "it took {:?}",
+        started.elapsed()
+    );
+    assert_eq!(runtime.block_on(bombs).unwrap().records.len(), 8);
 }

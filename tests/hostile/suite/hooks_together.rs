@@ -167,7 +167,7 @@ fn row_36_a_program_that_was_stopped_goes_on() {
     let folder = tempfile::tempdir().unwrap();
     let run = |arguments: &[&str], more: Value| {
         let hooks_json = json!({"hooks": {"PreToolUse": [{"hooks": [scripted(arguments, more)]}]}});
-        let child = program::start(folder.path(), &hooks_json, "PreToolUse", "{}", "");
+        let child = program::start(folder.path(), &hooks_json, "PreToolUse", "{}");
         // Long enough for the guest to run: what was not yet compiled is compiled afterwards.
         std::thread::sleep(Duration::from_millis(1500));
         signal("-STOP", child.id());

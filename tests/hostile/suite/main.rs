@@ -20,6 +20,7 @@ mod guests {
     include!(concat!(env!("OUT_DIR"), "/guests.rs"));
 }
 mod answers;
+mod cache;
 mod compiling;
 mod files;
 mod hooks_together;

@@ -28,24 +28,26 @@ fn is_ended_in_time(guest: Vec<u8>) -> Seen {
 
 /// A guest that its fuel ends, to the unit, long before its deadline.
 #[track_caller]
-fn is_ended_by_its_fuel(guest: Vec<u8>) {
+fn is_ended_by_its_fuel(guest: Vec<u8>, fuel: u64) {
     let seen = Row::of(guest)
-        .hook(json!({"limits": {"fuel": 3_000_000}}))
+        .hook(json!({"limits": {"fuel": fuel}}))
         .fails(FailureKind::OutOfFuel)
-        .says("3000000 fuel is used; 3000000 are allowed (`limits.fuel`)");
-    assert_eq!(seen.record.fuel, Some(3_000_000));
+        .says(&format!(
+            "{fuel} fuel is used; {fuel} are allowed (`limits.fuel`)"
+        ));
+    assert_eq!(seen.record.fuel, Some(fuel));
 }
 
 #[test]
 pub fn row_01_endless_loop() {
     is_ended_in_time(guests::row_01_endless_loop());
-    is_ended_by_its_fuel(guests::row_01_endless_loop());
+    is_ended_by_its_fuel(guests::row_01_endless_loop(), 3_000_000);
 }
 
 #[test]
 pub fn row_01_endless_loop_in_a_component() {
     is_ended_in_time(guests::row_01_endless_loop_in_a_component());
-    is_ended_by_its_fuel(guests::row_01_endless_loop_in_a_component());
+    is_ended_by_its_fuel(guests::row_01_endless_loop_in_a_component(), 3_000_000);
 }
 
 /// Instantiating has a purse of its own, which is 100 million units at least.
@@ -91,16 +93,16 @@ pub fn row_03_wait_for_nothing() {
 #[test]
 pub fn row_04_poll_again_and_again() {
     is_ended_in_time(guests::row_04_poll_again_and_again());
-    is_ended_by_its_fuel(guests::row_04_poll_again_and_again());
+    is_ended_by_its_fuel(guests::row_04_poll_again_and_again(), 20_000);
 }
 
 #[test]
 pub fn row_04_yield_again_and_again() {
     is_ended_in_time(guests::row_04_yield_again_and_again());
-    is_ended_by_its_fuel(guests::row_04_yield_again_and_again());
+    is_ended_by_its_fuel(guests::row_04_yield_again_and_again(), 20_000);
 }
 
 #[test]
 pub fn row_05_work_for_ever() {
-    is_ended_by_its_fuel(guests::row_05_work_for_ever());
+    is_ended_by_its_fuel(guests::row_05_work_for_ever(), 3_000_000);
 }

@@ -24,7 +24,7 @@ pub fn row_21_function_name_that_acts() {
 #[test]
 pub fn row_21_function_name_that_acts_in_a_component() {
     Row::of(guests::row_21_function_name_that_acts_in_a_component()).fails(FailureKind::Trap).says(
-        r"wasm trap: wasm `unreachable` instruction executed (in \u{1b}[31mred\u{1b}]0;title\u{7}\n\r\u{202e} < run)",
+        r"wasm trap: wasm `unreachable` instruction executed (in \u{1b}[31mred\u{1b}]0;title\u{7}\n\r\u{202e})",
     );
 }
 

@@ -19,7 +19,7 @@ impl Held {
         let count = |folder: &str| std::fs::read_dir(folder).unwrap().count();
         Self {
             descriptors: count("/proc/self/fd"),
-            threads: count("/proc/self/task"),
+            threads: threads(),
             children: children(),
         }
     }
@@ -42,6 +42,39 @@ impl Held {
             std::thread::sleep(Duration::from_millis(20));
         }
     }
+}
+
+/// Waits until this process computes nothing: a guest that was given up on and never ended would.
+pub fn comes_to_rest(what: &str) {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        let before = processor_time();
+        std::thread::sleep(Duration::from_millis(100));
+        if processor_time() - before <= 2 {
+            return;
+        }
+        assert!(
+            Instant::now() < deadline,
+            "{what}: something computes still"
+        );
+    }
+}
+
+/// What this process has used of processors, in hundredths of a second.
+fn processor_time() -> u64 {
+    let text = std::fs::read_to_string("/proc/self/stat").unwrap();
+    // The name, in brackets, may hold anything; the 14th and 15th fields are user and system time.
+    let fields: Vec<&str> = text.rsplit_once(") ").unwrap().1.split(' ').collect();
+    fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()
+}
+
+/// The threads of this process, but for the few that load components, which stay for a while.
+fn threads() -> usize {
+    let threads = std::fs::read_dir("/proc/self/task").unwrap();
+    threads
+        .filter_map(|thread| std::fs::read_to_string(thread.ok()?.path().join("comm")).ok())
+        .filter(|name| name.trim_end() != "hookcell-load")
+        .count()
 }
 
 /// The processes that this one started, ended ones that nobody waited for among them.

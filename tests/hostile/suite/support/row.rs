@@ -1,5 +1,6 @@
 //! One row of the suite: a hostile guest, an event, and everything that must hold afterwards.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -223,8 +224,15 @@ impl Row {
             record.memory_peak.is_none_or(|peak| peak <= limit),
             "{record:#?}"
         );
-        nothing_acts(&serde_json::to_value(&decision).unwrap());
+        // What is handed on as it is was JSON and stays it.
+        let told = Decision {
+            updated_input: None,
+            other: BTreeMap::new(),
+            ..decision.clone()
+        };
+        nothing_acts(&serde_json::to_value(told).unwrap());
         drop(event);
+        process::comes_to_rest(&format!("{record:#?}"));
         // A guest that is loaded keeps a descriptor for what its memory begins with, as long as the host.
         let loaded = Held {
             descriptors: held.descriptors + 1,
@@ -286,13 +294,19 @@ pub fn blocks_what_is_dangerous(runtime: &Runtime, host: &Host) {
 /// Holds the guard's decision on `rm -rf /` to its exact verdict.
 #[track_caller]
 pub fn is_blocked(decision: &Decision) {
+    is_blocked_with(decision, GUARDS_REASON);
+}
+
+/// Holds the decision of one hook to a block with this reason.
+#[track_caller]
+pub fn is_blocked_with(decision: &Decision, reason: &str) {
     assert_eq!(
         (
             decision.permission,
             decision.reason.as_deref(),
             decision.records.len()
         ),
-        (Some(Permission::Deny), Some(GUARDS_REASON), 1),
+        (Some(Permission::Deny), Some(reason), 1),
         "{decision:#?}"
     );
 }
