@@ -709,3 +709,33 @@ fn wait_for<T>(mut ready: impl FnMut() -> Option<T>) -> T {
         std::thread::sleep(Duration::from_millis(10));
     }
 }
+
+#[test]
+fn test_tells_what_was_denied_and_what_would_grant_it() {
+    let place = Place::new();
+    place.write("event.json", r#"{"hook_event_name": "PreToolUse"}"#);
+    let environment = ["--arg", "environment", "--arg", "environment"];
+    let said = place.run(
+        &[
+            &["test", SCRIPTED, "--event", "event.json"][..],
+            &environment[..],
+        ]
+        .concat(),
+        b"",
+    );
+    let lines = [
+        "denied    variables: it asks for the environment, which is empty",
+        "          granted by \"permissions\": {\"environment\": [\"NAME\"]}",
+    ];
+    assert!(said.stdout.contains(&lines.join("\n")), "{said:?}");
+    let granted = [
+        "test",
+        SCRIPTED,
+        "--event",
+        "event.json",
+        "--environment",
+        "HOME",
+    ];
+    let said = place.run(&[&granted[..], &environment[..]].concat(), b"");
+    assert!(!said.stdout.contains("denied"), "{said:?}");
+}

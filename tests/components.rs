@@ -653,8 +653,8 @@ async fn what_cannot_be_linked_is_named_before_anything_runs() {
         ),
         (
             r#"(component (import "wasi:http/outgoing-handler@0.2.0" (instance)))"#,
-            FailureKind::MissingExport,
-            "it does not export `wasi:cli/run`; a hook is a component of the `wasi:cli/command` world",
+            FailureKind::UnknownImport,
+            "it imports `wasi:http/outgoing-handler@0.2.0`, which it is not granted; add `\"permissions\": {\"network\": [\"HOST:PORT\"]}` to the hook",
         ),
         (
             r#"(component (import "wasi:logging/logging@0.1.0" (instance)) (import "wasi:keyvalue/store@0.2.0-draft2" (instance)))"#,

@@ -24,6 +24,8 @@ mod process;
 #[path = "confined_commands/running.rs"]
 mod running;
 
+use std::io::Write as _;
+
 use hook::Hook;
 use hookcell::config::{Access, FilesystemGrant, Sandbox};
 use hookcell::outcome::{End, Failure, Outcome};
@@ -37,11 +39,14 @@ fn kernel_confines() -> bool {
     let asked = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
     let can = asked.handle_access(AccessNet::ConnectTcp).is_ok();
     if !can {
-        eprintln!(
-            "SKIPPED: this kernel cannot confine commands (Landlock of Linux 6.7), so nothing was tested"
-        );
+        skipped("this kernel cannot confine commands (Landlock of Linux 6.7)");
     }
     can
+}
+
+/// Says that a test, or a part of one, did not test anything, past what keeps a test's words back.
+fn skipped(why: &str) {
+    let _ = writeln!(std::io::stderr(), "SKIPPED: {why}");
 }
 
 /// Ends a test where the kernel cannot do what it is about.

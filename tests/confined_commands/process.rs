@@ -166,7 +166,7 @@ async fn others_processes_get_no_signals() {
     let outcome = bare(sh(&script)).run().await;
     let stdout = String::from_utf8_lossy(&outcome.stdout.bytes).into_owned();
     if outcome.not_enforced == ["signals to other processes"] {
-        eprintln!("SKIPPED: this kernel cannot keep signals from other processes (Linux 6.12)");
+        crate::skipped("this kernel cannot keep signals from other processes (Linux 6.12)");
         return;
     }
     assert_eq!((stdout.as_str(), outcome.not_enforced.len()), ("0\n1\n", 0));

@@ -31,22 +31,37 @@ async fn asking_for_variables_is_counted_where_there_are_none() {
 
 #[tokio::test]
 async fn sockets_are_refused_before_they_are_made_and_counted() {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.set_nonblocking(true).unwrap();
-    let address = format!("connect={}", listener.local_addr().unwrap());
     // A grant for requests is none for sockets.
-    let named = listener.local_addr().unwrap().to_string();
-    let hook = json!({"permissions": {"network": [named]}});
-    let record = run(COMPONENT, &[&address, &address], hook).await;
-    assert!(record.stdout.is_empty() && record.success, "{record:?}");
-    assert!(record.stderr.contains("PermissionDenied"), "{record:?}");
-    let what = "sockets: it opens a TCP socket, which no hook can be granted";
-    assert_eq!(denied(&record), [(what, 2)]);
-    assert_eq!(record.denied[0].grant, None);
-    assert!(listener.accept().is_err());
-    let record = run(COMPONENT, &["connect=exa\u{1b}mple.com:80"], json!({})).await;
-    let what = "sockets: it looks up the address of `exa\\u{1b}mple.com`";
-    assert_eq!(denied(&record), [(what, 1)]);
+    let hook =
+        json!({"permissions": {"network": ["example.com:80", "127.0.0.1:80"], "state": true}});
+    let args = [
+        "socket=tcp",
+        "socket=udp",
+        "socket=tcp",
+        "lookup=example.com",
+        "lookup=a\u{1b}b",
+    ];
+    let record = run(GRANTED, &args, hook).await;
+    assert_eq!(record.stdout.matches("name: \"access-denied\"").count(), 3);
+    let unresolved = "name: \"permanent-resolver-failure\"";
+    assert_eq!(record.stdout.matches(unresolved).count(), 2);
+    assert_eq!(record.stdout.matches("Err(").count(), 5);
+    assert_eq!(
+        denied(&record),
+        [
+            (
+                "sockets: it opens a TCP socket, which no hook can be granted",
+                2
+            ),
+            (
+                "sockets: it opens a UDP socket, which no hook can be granted",
+                1
+            ),
+            ("sockets: it looks up the address of `example.com`", 1),
+            ("sockets: it looks up the address of `a\\u{1b}b`", 1),
+        ]
+    );
+    assert!(record.denied.iter().all(|it| it.grant.is_none()));
 }
 
 #[tokio::test]

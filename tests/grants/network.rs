@@ -199,7 +199,7 @@ async fn bodies_are_held_to_their_limit_in_both_directions() {
     let record = run(GRANTED, &[&url], hook(99_999)).await;
     assert_eq!(
         record.stdout,
-        "error: ErrorCode::HttpResponseBodySize(99999)\n"
+        "error: HTTP response body size exceeds limit: 99999 bytes\n"
     );
     let what = "network: bodies of more than 97.7 KiB in one run; raise `limits.bodies`";
     assert_eq!(denied(&record), [(what, 1)]);
@@ -207,7 +207,7 @@ async fn bodies_are_held_to_their_limit_in_both_directions() {
     let record = run(GRANTED, &[&url, &url], hook(150_000)).await;
     assert_eq!(
         record.stdout,
-        "100000\nerror: ErrorCode::HttpResponseBodySize(150000)\n"
+        "100000\nerror: HTTP response body size exceeds limit: 150000 bytes\n"
     );
     let answer = Server::saying("hello");
     let hook = |bodies: u64| {
@@ -220,7 +220,7 @@ async fn bodies_are_held_to_their_limit_in_both_directions() {
     let url = format!("post=50000=http://{}/", answer.address());
     let record = run(GRANTED, &[&url], hook(50_005)).await;
     assert_eq!(record.stdout, "200 hello\n", "{record:?}");
-    let request = "GET / HTTP/1.1".to_owned();
+    let request = "POST / HTTP/1.1".to_owned();
     assert_eq!(
         answer.next(),
         Seen::Request(request, answer.address(), 50_000)
@@ -228,7 +228,7 @@ async fn bodies_are_held_to_their_limit_in_both_directions() {
     let record = run(GRANTED, &[&url], hook(20_000)).await;
     assert_eq!(
         record.stdout,
-        "error: ErrorCode::HttpRequestBodySize(20000)\n"
+        "error: ErrorCode::HttpRequestBodySize(Some(20000))\n"
     );
     assert_eq!(record.denied.len(), 1, "{record:?}");
 }
@@ -268,31 +268,23 @@ async fn requests_and_connections_are_counted() {
 
 #[tokio::test]
 async fn answers_that_are_none_are_errors_of_the_guest() {
-    for (answer, error) in [
-        ("", "HttpProtocolError"),
-        ("SSH-2.0-server\r\n\r\n", "HttpProtocolError"),
+    let servers = [
+        (Server::new(|_| Ok(())), "ErrorCode::HttpProtocolError"),
         (
-            "HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhello",
-            "HttpProtocolError",
+            Server::new(|stream| stream.write_all(b"SSH-2.0-server\r\n\r\n")),
+            "ErrorCode::HttpProtocolError",
         ),
-    ] {
-        assert!(answer.len() < 100);
-        let server = match answer {
-            "" => Server::new(|_| Ok(())),
-            answer if answer.starts_with("SSH") => {
-                Server::new(|stream| stream.write_all(b"SSH-2.0-server\r\n\r\n"))
-            }
-            _ => Server::new(|stream| {
+        (
+            Server::new(|stream| {
                 stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhello")
             }),
-        };
+            "hyper error: error reading a body from connection",
+        ),
+    ];
+    for (server, error) in servers {
         let url = format!("get=http://{}/", server.address());
         let record = run(GRANTED, &[&url], granted(&[&server.address()])).await;
-        assert_eq!(
-            record.stdout,
-            format!("error: ErrorCode::{error}\n"),
-            "{answer:?}"
-        );
+        assert_eq!(record.stdout, format!("error: {error}\n"));
     }
     // A head that does not end.
     let server = Server::new(|stream| {

@@ -42,7 +42,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             format!("include_str!({path:?})")
         } else {
             writeln!(code, "#[path = {path:?}]\nmod {name};")?;
-            format!("&{name}::wat()")
+            format!("{name}::wat()")
         };
         writeln!(
             code,

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+pub(super) use crate::run::command::confine::SUBCOMMAND;
 use crate::run::command::confine::{Policy, enter};
 
 /// Give up all rights but these, and become a command; hookcell starts this itself

@@ -48,14 +48,14 @@ enum Command {
     Run(run::Arguments),
     Check(check::Arguments),
     Inspect(inspect::Arguments),
-    Test(test::Arguments),
+    Test(Box<test::Arguments>),
     Schema(schema::Arguments),
     Cache(cache::Arguments),
     Demo(demo::Arguments),
     #[command(name = SUBCOMMAND, hide = true)]
     Compile(compile::Arguments),
-    #[command(hide = true)]
-    ConfineCommand(confine::Arguments),
+    #[command(name = confine::SUBCOMMAND, hide = true)]
+    Confine(confine::Arguments),
 }
 
 /// Runs the program with the process's arguments.
@@ -88,7 +88,7 @@ pub fn run_with(
         Command::Cache(arguments) => cache::run(&arguments, stdout),
         Command::Demo(arguments) => demo::run(&arguments, stdout),
         Command::Compile(arguments) => Ok(compile::run(&arguments, stderr)),
-        Command::ConfineCommand(arguments) => Ok(confine::run(arguments, stderr)),
+        Command::Confine(arguments) => Ok(confine::run(arguments, stderr)),
     };
     match result.and_then(|code| stdout.flush().map(|()| code).map_err(Problem::from)) {
         Ok(code) => code,

@@ -52,16 +52,34 @@ struct Behavior {
 }
 
 #[derive(Deserialize, Clone, Copy)]
-#[serde(rename_all = "lowercase")]
+#[serde(try_from = "String")]
 enum BehaviorWord {
     Allow,
     Deny,
 }
 
+impl TryFrom<String> for BehaviorWord {
+    type Error = String;
+
+    fn try_from(word: String) -> Result<Self, String> {
+        match word.as_str() {
+            "allow" => Ok(Self::Allow),
+            "deny" => Ok(Self::Deny),
+            _ => Err(format!(
+                "unknown variant `{word}`, expected `allow` or `deny`"
+            )),
+        }
+    }
+}
+
+/// How many objects and lists an answer may have within each other. Who reads it further on may
+/// read it with less care than the reader here.
+const DEEPEST: usize = 128;
+
 /// The words for a decision. `approve` and `block` are the Claude contract's at the top level,
 /// `allow` and `deny` OpenHands'; each is understood in both places.
 #[derive(Deserialize, Clone, Copy)]
-#[serde(rename_all = "lowercase")]
+#[serde(try_from = "String")]
 enum Word {
     Approve,
     Allow,
@@ -69,6 +87,24 @@ enum Word {
     Defer,
     Block,
     Deny,
+}
+
+impl TryFrom<String> for Word {
+    type Error = String;
+
+    fn try_from(word: String) -> Result<Self, String> {
+        match word.as_str() {
+            "approve" => Ok(Self::Approve),
+            "allow" => Ok(Self::Allow),
+            "ask" => Ok(Self::Ask),
+            "defer" => Ok(Self::Defer),
+            "block" => Ok(Self::Block),
+            "deny" => Ok(Self::Deny),
+            _ => Err(format!(
+                "unknown variant `{word}`, expected one of `approve`, `allow`, `ask`, `defer`, `block`, `deny`"
+            )),
+        }
+    }
 }
 
 impl From<Word> for Permission {
@@ -96,9 +132,17 @@ pub(super) fn begins_as_json(text: &str) -> Option<&str> {
 /// decision object.
 pub(super) fn read(event: &str, stdout: &[u8]) -> Result<Option<Verdict>, String> {
     let text = String::from_utf8_lossy(stdout);
+    if is_json_in_another_encoding(stdout) {
+        return Err("standard output begins as JSON and is not UTF-8, which JSON has to be".into());
+    }
     let Some(text) = begins_as_json(&text) else {
         return Ok(None);
     };
+    if is_too_deep(text) {
+        return Err(format!(
+            "standard output has more than {DEEPEST} objects and lists within each other"
+        ));
+    }
     let bad = |error: serde_json::Error| {
         let error = text::one_line(&error.to_string(), 300);
         if error.starts_with("trailing characters") {
@@ -178,6 +222,40 @@ pub(super) fn read(event: &str, stdout: &[u8]) -> Result<Option<Verdict>, String
         .map(Text::from)
         .filter(|context| !context.is_empty());
     Ok(Some(verdict))
+}
+
+/// Whether bytes that are not UTF-8, or that have NULs as UTF-16 does, were meant as JSON: whether
+/// behind white space, NULs and byte order marks they begin with a brace.
+fn is_json_in_another_encoding(bytes: &[u8]) -> bool {
+    let is_utf_8 = std::str::from_utf8(bytes).is_ok();
+    let is_before = |byte: &u8| {
+        byte.is_ascii_whitespace() || matches!(byte, 0 | 0xef | 0xbb | 0xbf | 0xfe | 0xff)
+    };
+    let first = bytes.iter().position(|byte| !is_before(byte));
+    let begins = first.is_some_and(|index| bytes[index] == b'{');
+    let has_nul_before = first.is_some_and(|index| bytes[..index].contains(&0));
+    let has_nul_behind = first.is_some_and(|index| bytes.get(index + 1) == Some(&0));
+    begins && (!is_utf_8 || has_nul_before || has_nul_behind)
+}
+
+/// Whether there are more than [`DEEPEST`] objects and lists within each other.
+fn is_too_deep(json: &str) -> bool {
+    let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
+    for byte in json.bytes() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_string => escaped = true,
+            b'"' => in_string = !in_string,
+            _ if in_string => {}
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth > DEEPEST {
+            return true;
+        }
+    }
+    false
 }
 
 /// A hook that speaks to several agents gives the same context in both places: once is enough.

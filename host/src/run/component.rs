@@ -86,7 +86,11 @@ pub async fn run(
         Ok(guest) => guest,
         Err(failure) => return Outcome::never_ran(failure),
     };
-    let name = component.source.to_string();
+    // Its own name and no more: the path tells of the user and the machine.
+    let name = match &component.source {
+        ComponentSource::File(path) => path.file_name().unwrap_or_default().to_string_lossy(),
+        ComponentSource::Builtin(name) => name.into(),
+    };
     let request = sandbox::Request {
         component,
         name: &name,

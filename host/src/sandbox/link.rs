@@ -1,8 +1,9 @@
 //! What a guest's imports are linked to: all that language runtimes import by themselves, inert
 //! until granted, and the rest only where it is granted.
 
-use wasmtime::component::{self, Component};
-use wasmtime::{Engine, InstancePre, Linker, Module};
+use wasmtime::component::types::{ComponentExtern, ComponentItem};
+use wasmtime::component::{self, Component, Type};
+use wasmtime::{Engine, ExternType, InstancePre, Linker, Module};
 use wasmtime_wasi::p2::bindings::CommandPre;
 use wasmtime_wasi::{I32Exit, p2};
 
@@ -70,12 +71,38 @@ fn link_component(
 ) -> Result<CommandPre<ComponentState>, Failure> {
     let linker = component_linker(engine, offer).map_err(host_fault)?;
     let instance = linker.instantiate_pre(component).map_err(unlinkable)?;
-    CommandPre::new(instance).map_err(|error| {
+    let command = CommandPre::new(instance).map_err(|error| {
         Failure::new(
             FailureKind::MissingExport,
             text::one_line(&format!("{error:#}"), 500),
         )
-    })
+    })?;
+    if !runs(engine, component) {
+        return Err(Failure::new(
+            FailureKind::MissingExport,
+            "its `wasi:cli/run` has no function `run` without parameters and with a plain `result`",
+        ));
+    }
+    Ok(command)
+}
+
+/// Whether a component's `wasi:cli/run` has the function that is run, with its type.
+fn runs(engine: &Engine, component: &Component) -> bool {
+    component
+        .component_type()
+        .exports(engine)
+        .filter(|(name, _)| name.starts_with("wasi:cli/run@0.2."))
+        .any(|(_, export)| match export.ty {
+            ComponentItem::ComponentInstance(run) => match run.get_export(engine, "run") {
+                Some(ComponentExtern { ty: ComponentItem::ComponentFunc(run), .. }) => {
+                    let results: Vec<_> = run.results().collect();
+                    run.params().len() == 0
+                        && matches!(&results[..], [Type::Result(it)] if it.ok().is_none() && it.err().is_none())
+                }
+                _ => false,
+            },
+            _ => false,
+        })
 }
 
 fn component_linker(
@@ -106,7 +133,18 @@ fn link_module(
     offer: Offer,
 ) -> Result<InstancePre<ModuleState>, Failure> {
     let linker = module_linker(engine, offer).map_err(host_fault)?;
-    linker.instantiate_pre(module).map_err(unlinkable)
+    let instance = linker.instantiate_pre(module).map_err(unlinkable)?;
+    match module.get_export("_start") {
+        Some(ExternType::Func(start))
+            if start.params().len() == 0 && start.results().len() == 0 =>
+        {
+            Ok(instance)
+        }
+        _ => Err(Failure::new(
+            FailureKind::MissingExport,
+            "its `_start` is no function without parameters and results",
+        )),
+    }
 }
 
 fn module_linker(engine: &Engine, offer: Offer) -> wasmtime::Result<Linker<ModuleState>> {

@@ -10,7 +10,8 @@ use wasm_smith::Config;
 ///
 /// When the input has no bytes left to choose by.
 pub fn config(input: &mut Unstructured<'_>) -> Result<Config> {
-    let anything = input.ratio(1, 8)?;
+    // This way round, since an input that is used up is all zeros.
+    let anything = !input.ratio(7, 8)?;
     Ok(Config {
         max_memories: if anything { 2 } else { 1 },
         max_memory32_bytes: 8 << 20,
@@ -19,11 +20,12 @@ pub fn config(input: &mut Unstructured<'_>) -> Result<Config> {
         max_tables: 2,
         max_table_elements: 200_000,
         bulk_memory_enabled: true,
+        compact_imports_enabled: anything,
         exceptions_enabled: anything,
         gc_enabled: anything,
         memory64_enabled: anything,
         multi_value_enabled: true,
-        reference_types_enabled: true,
+        reference_types_enabled: anything,
         relaxed_simd_enabled: anything,
         simd_enabled: input.arbitrary()?,
         tail_call_enabled: input.arbitrary()?,

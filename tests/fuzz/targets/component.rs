@@ -3,7 +3,6 @@
 //! some are just bytes.
 #![no_main]
 
-use std::fmt::Write as _;
 use std::sync::LazyLock;
 
 use hookcell_fuzz::{assert_one_record, broken, config};
@@ -73,13 +72,45 @@ fn program(input: &mut Unstructured<'_>) -> Result<Vec<u8>> {
 
 /// A component of the command world that runs this module.
 fn command(module: &[u8]) -> Vec<u8> {
-    let mut escaped = String::with_capacity(module.len() * 3);
-    for byte in module {
-        // Writing to a String cannot fail.
-        let _ = write!(escaped, "\\{byte:02x}");
+    static AROUND: LazyLock<(Vec<u8>, Vec<u8>)> = LazyLock::new(around);
+    let mut size = Vec::new();
+    let mut left = module.len();
+    while left > 0x7f {
+        size.push(left as u8 | 0x80);
+        left >>= 7;
     }
-    let text = COMMAND.replace("MODULE", &escaped);
-    wat::parse_str(text).expect("a module that is any fits into the command")
+    size.push(left as u8);
+    let (before, behind) = &*AROUND;
+    [&before[..], &[MODULE_SECTION], &size, module, behind].concat()
+}
+
+const MODULE_SECTION: u8 = 1;
+
+/// What stands before and behind the last module of [`COMMAND`], which is empty there: text has no
+/// form for a module within a component that is given as bytes.
+fn around() -> (Vec<u8>, Vec<u8>) {
+    let component = wat::parse_str(COMMAND).expect("valid text");
+    let mut at = 8;
+    let mut last = 0..0;
+    while at < component.len() {
+        let section = at;
+        let mut size = 0_usize;
+        for shift in (0..).step_by(7) {
+            at += 1;
+            size |= usize::from(component[at] & 0x7f) << shift;
+            if component[at] < 0x80 {
+                break;
+            }
+        }
+        at += 1 + size;
+        if component[section] == MODULE_SECTION {
+            last = section..at;
+        }
+    }
+    (
+        component[..last.start].to_vec(),
+        component[last.end..].to_vec(),
+    )
 }
 
 const COMMAND: &str = r#"(component
@@ -158,7 +189,7 @@ const COMMAND: &str = r#"(component
   (core func $read (canon lower (func $streams "[method]input-stream.read")
     (memory $mem) (realloc $realloc)))
 
-  (core module $module binary "MODULE")
+  (core module $module)
   (core instance $guest (instantiate $module (with "host" (instance
     (export "memory" (memory $mem))
     (export "exit" (func $exit))

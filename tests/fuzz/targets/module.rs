@@ -69,6 +69,8 @@ fn program(input: &mut Unstructured<'_>) -> Result<Vec<u8>> {
     let config = Config {
         available_imports: Some(IMPORTS.clone()),
         exports: Some(EXPORTS.clone()),
+        // Besides the one that is exported.
+        max_memories: 0,
         ..config(input)?
     };
     Ok(Module::new(config, input)?.to_bytes())

@@ -93,11 +93,8 @@ fn sixteen_spinning_guests_leave_the_timers_the_benign_and_the_limits_alone() {
     };
     let named = |name: &str| Event::parse("{}", Some(name)).unwrap();
     let sixteen = runtime.spawn(dispatch(named("Stop")));
-    let (late, benign, limited): (
-        Vec<Duration>,
-        Vec<(Decision, Duration)>,
-        (Decision, Duration),
-    ) = runtime.block_on(async {
+    type Timed = (Decision, Duration);
+    let (late, benign, limited): (Vec<Duration>, Vec<Timed>, Timed) = runtime.block_on(async {
         tokio::time::sleep(Duration::from_millis(500)).await;
         let limited = tokio::spawn(dispatch(named("SubagentStop")));
         let mut benign = Vec::new();

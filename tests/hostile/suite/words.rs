@@ -85,7 +85,7 @@ fn row_21_file_names_that_act() {
     }
     // Of a file that the guest makes.
     for row in Row::scripted(&[]) {
-        let path = row.project().join(format!("{ACTS}"));
+        let path = row.project().join(ACTS);
         let seen = row
             .hook(json!({
                 "args": [format!("write-file={}", path.display())],

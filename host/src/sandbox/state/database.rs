@@ -89,6 +89,9 @@ impl Fault {
     }
 }
 
+/// A key and its value.
+pub(super) type Entry = (String, Vec<u8>);
+
 /// A page of keys.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Page {
@@ -252,10 +255,7 @@ impl Database {
     }
 
     /// The values of keys that are there, in their order.
-    pub(super) fn get_all(
-        &mut self,
-        keys: Vec<String>,
-    ) -> Result<Vec<Option<(String, Vec<u8>)>>, Fault> {
+    pub(super) fn get_all(&mut self, keys: Vec<String>) -> Result<Vec<Option<Entry>>, Fault> {
         check_batch(keys.len())?;
         // One look: nobody's changes come between.
         let look = self.connection.transaction()?;
@@ -299,7 +299,7 @@ impl Database {
     }
 
     /// Sets all of these, or none.
-    pub(super) fn set_all(&mut self, entries: &[(String, Vec<u8>)]) -> Result<(), Fault> {
+    pub(super) fn set_all(&mut self, entries: &[Entry]) -> Result<(), Fault> {
         check_batch(entries.len())?;
         self.change(|change| {
             entries

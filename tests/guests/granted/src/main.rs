@@ -1,6 +1,6 @@
 //! A guest that uses what must be granted, as its arguments say, from left to right.
 //!
-//! It imports `wasi:http`, `wasi:keyvalue` and `wasi:config`, so it loads only for a hook that has
+//! It imports `wasi:http`, `wasi:keyvalue`, `wasi:config` and `wasi:sockets`, so it loads only for a hook that has
 //! the first two. What it finds, and what it is refused, goes to standard output, one line each:
 //!
 //! | argument | what it does |
@@ -22,11 +22,14 @@
 //! | `state-count-pairs` | for ever: sets `a` and `b` to the next number in one call |
 //! | `state-keys` | all keys, page by page |
 //! | `state-open=NAME` | opens a store of another name |
+//! | `socket=tcp`, `socket=udp`, `lookup=NAME` | what sockets would begin with |
 //! | `setting=KEY`, `settings` | one, all |
 //! | `sleep=MILLISECONDS` | sleeps |
 
 #[cfg(all(target_os = "wasi", target_env = "p2"))]
 mod requests;
+#[cfg(all(target_os = "wasi", target_env = "p2"))]
+mod sockets;
 #[cfg(all(target_os = "wasi", target_env = "p2"))]
 mod state;
 
@@ -53,6 +56,7 @@ fn main() {
         let (name, value) = argument.split_once('=').unwrap_or((&argument, ""));
         match name {
             "sleep" => std::thread::sleep(std::time::Duration::from_millis(number(value))),
+            "socket" | "lookup" => sockets::perform(name, value),
             "setting" => settings(Some(value)),
             "settings" => settings(None),
             _ if name.starts_with("state-") => state::perform(name, value),

@@ -22,7 +22,7 @@ pub fn all() {
     line(&format!("random {:?}", crate::exhaust::random(24)));
     let map: HashMap<u32, ()> = (0..24).map(|number| (number, ())).collect();
     line(&format!("order {:?}", map.into_keys().collect::<Vec<_>>()));
-    let zero = black_box(0.0_f64);
-    line(&format!("nan {:x}", (zero / zero).to_bits()));
+    let nan = black_box(0.0_f64) / black_box(0.0_f64);
+    line(&format!("nan {:x}", nan.to_bits()));
     line(&format!("stack {:p}", &start));
 }
