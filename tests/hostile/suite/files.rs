@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::guests;
 use crate::support::program;
 use crate::support::row::Row;
-use crate::support::{MOST_FUEL, SCRIPTED};
+use crate::support::{MOST_FUEL, SCRIPTED, alone};
 
 fn grant(folders: &[(&Path, &str)]) -> Value {
     let folders: Vec<Value> = folders
@@ -179,7 +179,7 @@ fn row_26_a_pipe_that_nobody_writes_to() {
 #[test]
 fn row_26_pipes_without_number_do_not_stop_the_others() {
     use crate::support::row::blocks_what_is_dangerous;
-    use crate::support::{alone, host, process::Held, runtime};
+    use crate::support::{host, process::Held, runtime};
     let _alone = alone();
     let folder = tempfile::tempdir_in(std::env::temp_dir().canonicalize().unwrap()).unwrap();
     let path = folder.path().join("pipe");
@@ -233,6 +233,7 @@ fn row_26_pipes_without_number_do_not_stop_the_others() {
 /// The program ends with its answer, whatever a guest's thread waits for.
 #[test]
 fn row_26_the_program_ends_all_the_same() {
+    let _alone = alone();
     for file in SCRIPTED {
         let folder = tempfile::tempdir_in(std::env::temp_dir().canonicalize().unwrap()).unwrap();
         let path = folder.path().join("pipe");
