@@ -18,7 +18,7 @@ use super::{CACHE, SCRIPTED, alone, host_with, merge, runtime};
 const HOST_MEMORY: u64 = 32 << 20;
 
 /// How much later than its timeout a run may end, on a machine that does other work as well.
-const LATE: Duration = Duration::from_millis(500);
+const LATE: Duration = Duration::from_secs(1);
 
 /// What an event may take besides its hook's run: reading, checking and compiling small guests.
 const AROUND_THE_RUN: Duration = Duration::from_secs(5);
