@@ -131,3 +131,38 @@ fn row_32_bombs_without_number_do_not_keep_others_from_being_compiled() {
     );
     assert_eq!(runtime.block_on(bombs).unwrap().records.len(), 8);
 }
+
+/// A compiler that got no processor says nothing about the file: whoever keeps the machine busy must not
+/// keep a guard away for longer than that.
+#[test]
+fn row_32_a_compiler_that_was_kept_waiting_is_asked_again() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let _alone = alone();
+    let folder = tempfile::tempdir().unwrap();
+    let waits = folder.path().join("waits");
+    std::fs::write(&waits, "#!/bin/sh\nexec sleep 600\n").unwrap();
+    std::fs::set_permissions(&waits, std::fs::Permissions::from_mode(0o700)).unwrap();
+    let answer = json!({"decision": "block", "reason": "asked again"}).to_string();
+    std::fs::write(
+        folder.path().join("guard.wasm"),
+        guest::says(answer.as_bytes(), b"", 0),
+    )
+    .unwrap();
+    let hooks_json = json!({"hooks": {"PreToolUse": [{"hooks": [
+        {"type": "component", "component": "guard.wasm", "timeout": 20}
+    ]}]}});
+    let runtime = runtime();
+    let cache = folder.path().join("cache");
+    let event = Event::parse("{}", Some("PreToolUse")).unwrap();
+    let host = host_with(&hooks_json, folder.path(), |builder| {
+        builder.program(&waits).cache_folder(&cache)
+    });
+    let decision = runtime.block_on(host.dispatch(&event));
+    let failure = decision.records[0].failure.as_ref().unwrap();
+    assert_eq!(failure.kind, FailureKind::NotCompiled, "{failure}");
+    drop(host);
+    let host = host_with(&hooks_json, folder.path(), |builder| {
+        builder.cache_folder(&cache)
+    });
+    is_blocked_with(&runtime.block_on(host.dispatch(&event)), "asked again");
+}

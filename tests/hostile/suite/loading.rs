@@ -241,7 +241,6 @@ fn row_31_a_broken_file_is_a_failure_or_another_guest() {
 fn row_47_proposals_that_no_hook_needs_are_off() {
     for (what, extra) in [
         ("shared memory", "(memory $m 1 1 shared)"),
-        ("several memories", "(memory $m 1)"),
         ("64-bit memory", "(module $x)"),
         (
             "atomics",

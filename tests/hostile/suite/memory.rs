@@ -4,8 +4,8 @@ use hookcell::outcome::FailureKind;
 use serde_json::json;
 
 use crate::guests;
-use crate::support::MOST_FUEL;
 use crate::support::row::Row;
+use crate::support::{MOST_FUEL, guest};
 
 #[test]
 pub fn row_06_grow_to_the_sky() {
@@ -34,6 +34,24 @@ pub fn row_06_twenty_memories() {
         .fails(FailureKind::OutOfMemory)
         .says("it asked for 112.5 MiB of memory; 64.0 MiB are allowed (`limits.memory`)");
     assert_eq!(seen.record.memory_peak, Some(900 << 16));
+}
+
+/// Two memories of one module are a sum as well, from the start and when they grow.
+#[test]
+fn row_06_two_memories_of_one_module() {
+    let module = |start: &str, memories: &str| {
+        guest::text(&format!(
+            r#"(module (memory (export "memory") 1) {memories} (func (export "_start") {start}))"#
+        ))
+    };
+    Row::of(module("", "(memory 600) (memory 600)"))
+        .fails(FailureKind::OutOfMemory)
+        .says("it asked for 75.1 MiB of memory; 64.0 MiB are allowed (`limits.memory`)");
+    let grow = "(drop (memory.grow 1 (i32.const 600))) (drop (memory.grow 2 (i32.const 600)))";
+    let seen = Row::of(module(grow, "(memory 0) (memory 0)"))
+        .fails(FailureKind::OutOfMemory)
+        .says("it asked for 75.1 MiB of memory; 64.0 MiB are allowed (`limits.memory`)");
+    assert_eq!(seen.record.memory_peak, Some(601 << 16));
 }
 
 #[test]

@@ -37,11 +37,21 @@ impl Held {
             }
             assert!(
                 Instant::now() < deadline,
-                "{what}: {now:?} are held, {self:?} before"
+                "{what}: {now:?} are held, {self:?} before: {:#?}",
+                open_files()
             );
             std::thread::sleep(Duration::from_millis(20));
         }
     }
+}
+
+/// What the descriptors of this process lead to.
+fn open_files() -> Vec<String> {
+    let descriptors = std::fs::read_dir("/proc/self/fd").unwrap();
+    descriptors
+        .filter_map(|descriptor| std::fs::read_link(descriptor.ok()?.path()).ok())
+        .map(|target| target.display().to_string())
+        .collect()
 }
 
 /// Waits until this process computes nothing: a guest that was given up on and never ended would.
