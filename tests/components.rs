@@ -839,12 +839,12 @@ async fn the_modules_of_a_component_can_call_each_other() {
                 (core instance $instance (instantiate $module))
                 (func (export "length") (param "text" string) (result u32)
                   (canon lift (core func $instance "length")
-                    (memory $instance "memory") (realloc (func $instance "realloc")))))
+                    (memory (core memory $instance "memory")) (realloc (core func $instance "realloc")))))
               (component $program
                 (import "length" (func $length (param "text" string) (result u32)))
                 (core module $data (memory (export "memory") 1) (data (i32.const 0) "four"))
                 (core instance $data (instantiate $data))
-                (core func $length (canon lower (func $length) (memory $data "memory")))
+                (core func $length (canon lower (func $length) (memory (core memory $data "memory"))))
                 (core module $main
                   (import "" "length" (func $length (param i32 i32) (result i32)))
                   (func (export "run") (result i32)

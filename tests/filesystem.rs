@@ -240,7 +240,6 @@ async fn nothing_denied_is_created_changed_renamed_or_removed() {
             "truncate-file=@/.git/config",
             "remove-file=@/.git/config",
             "set-times=@/.git/config",
-            "set-times=@/.git",
             "rename=@/.git>@/g",
             "rename=@/.git/hooks>@/hooks",
             "rename=@/made>@/sub/.git",

@@ -71,6 +71,16 @@ impl Deny {
         fits_default(&DEFAULTS.hidden, &path, folder).then_some(Reason::Default)
     }
 
+    /// The same for exactly this path, not for what it lies in: for a walk that asks about every
+    /// folder on its way, and would ask about each as often as it is deep.
+    pub fn hides_exactly(&self, path: &str, folder: bool) -> Option<Reason> {
+        let path = folded(path);
+        if self.own.fit_exactly(&path, folder) {
+            return Some(Reason::Own);
+        }
+        fits_default_exactly(&DEFAULTS.hidden, &path, folder).then_some(Reason::Default)
+    }
+
     /// Why `path` may not be created, changed, renamed or removed, if so: it is hidden, protected,
     /// or a folder that leads to what is. Such a folder may be made (`leads_there` is false), but
     /// never be put there from elsewhere, nor anything in its place.
@@ -91,9 +101,11 @@ impl Deny {
 /// Whether a default fits this path, or a folder that it lies in. An allowed name lifts a default
 /// off itself alone, not off a folder that it lies in.
 fn fits_default(defaults: &Patterns, path: &str, folder: bool) -> bool {
-    with_ancestors(path, folder).any(|(path, folder)| {
-        defaults.fit_exactly(path, folder) && !DEFAULTS.allowed.fit_exactly(path, folder)
-    })
+    with_ancestors(path, folder).any(|(path, folder)| fits_default_exactly(defaults, path, folder))
+}
+
+fn fits_default_exactly(defaults: &Patterns, path: &str, folder: bool) -> bool {
+    defaults.fit_exactly(path, folder) && !DEFAULTS.allowed.fit_exactly(path, folder)
 }
 
 /// Some patterns, ready to be held against paths that are [`folded`].

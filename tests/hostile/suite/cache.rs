@@ -148,6 +148,7 @@ fn variables<'a>(cache: &'a Path, state: &'a Path) -> [(&'a str, &'a Path); 2] {
 /// Another key, as after the state was lost, or as somebody has who filled the cache beforehand.
 #[test]
 fn row_33_an_entry_under_another_key_is_compiled_anew() {
+    let _alone = alone();
     let place = Place::new("mine");
     for state in ["one", "two", "one", "two"] {
         let state = place.folder.path().join(state);
@@ -170,6 +171,7 @@ fn row_33_an_entry_under_another_key_is_compiled_anew() {
 
 #[test]
 fn row_33_programs_that_come_at_once_and_are_killed_leave_a_cache_that_works() {
+    let _alone = alone();
     let place = Place::new("mine");
     let state = place.folder.path().join("state");
     let start = || {

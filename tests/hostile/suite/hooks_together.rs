@@ -164,6 +164,7 @@ fn signal(name: &str, process: u32) {
 /// A machine that sleeps stops the clock of the program as well as the program.
 #[test]
 fn row_36_a_program_that_was_stopped_goes_on() {
+    let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
     let run = |arguments: &[&str], more: Value| {
         let hooks_json = json!({"hooks": {"PreToolUse": [{"hooks": [scripted(arguments, more)]}]}});

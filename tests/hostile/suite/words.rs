@@ -4,6 +4,7 @@ use hookcell::outcome::FailureKind;
 use serde_json::{Value, json};
 
 use crate::guests;
+use crate::support::alone;
 use crate::support::guest;
 use crate::support::program;
 use crate::support::row::{Row, nothing_acts};
@@ -109,6 +110,7 @@ fn trapping(folder: &std::path::Path, bytes: &[u8]) -> Value {
 /// What a user of the program sees: on the terminal, and in the log, where each run is one line.
 #[test]
 pub fn row_22_fake_log_line() {
+    let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
     let hooks_json = trapping(folder.path(), &guests::row_22_fake_log_line());
     let output = program::run(
@@ -142,6 +144,7 @@ pub fn row_22_fake_log_line() {
 
 #[test]
 fn row_22_what_a_guest_writes_stays_one_field_of_the_log() {
+    let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
     let fake =
         format!("gone\n2026-01-01T00:00:00.000000Z  INFO hookcell: ran hook=\"guard\"\n{ACTS}");

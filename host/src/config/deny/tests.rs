@@ -169,6 +169,21 @@ fn defaults_hold_at_any_depth() {
 }
 
 #[test]
+fn a_path_may_be_asked_about_without_what_it_lies_in() {
+    let deny = deny(&["key"]);
+    for (path, expected) in [
+        ("key", Some(Reason::Own)),
+        ("a/KEY", Some(Reason::Own)),
+        ("key/a", None),
+        ("a/.env", Some(Reason::Default)),
+        (".env/a", None),
+        (".env.example", None),
+    ] {
+        assert_eq!(deny.hides_exactly(path, false), expected, "{path}");
+    }
+}
+
+#[test]
 fn what_leads_to_a_denied_path_stays_where_it_is() {
     assert_eq!(protects("a/.aws"), Some(Reason::Default));
     assert_eq!(

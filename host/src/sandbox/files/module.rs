@@ -38,7 +38,8 @@ pub(in crate::sandbox) fn link_module(linker: &mut Linker<ModuleState>) -> wasmt
     wasi_snapshot_preview1::add_to_linker(linker, |state| state)
 }
 
-/// A number of the guest's for something of its files, or else of wasmtime's.
+/// What a descriptor stands for, if it is one of the files here; else the function's result is
+/// what wasmtime says, whose descriptors all others are.
 macro_rules! of_files {
     ($state:ident, $fd:ident, $open:pat => $mine:expr, else $other:expr) => {
         match $state.files.open.get($fd.into()) {
@@ -161,7 +162,8 @@ impl WasiSnapshotPreview1 for ModuleState {
 
     fn fd_prestat_get(&mut self, memory: &mut GuestMemory<'_>, fd: Fd) -> Result<Prestat> {
         self.files.note_if_none_granted();
-        let open = of_files!(self, fd, Open::Folder(open) => open, else self.wasi.fd_prestat_get(memory, fd));
+        let open = of_files!(self, fd, Open::Folder(open) => open,
+            else self.wasi.fd_prestat_get(memory, fd));
         if !open.is_granted {
             return Err(types::Errno::Badf.into());
         }
@@ -177,7 +179,8 @@ impl WasiSnapshotPreview1 for ModuleState {
         path: GuestPtr<u8>,
         longest: Size,
     ) -> Result<()> {
-        let open = of_files!(self, fd, Open::Folder(open) => open, else self.wasi.fd_prestat_dir_name(memory, fd, path, longest));
+        let open = of_files!(self, fd, Open::Folder(open) => open,
+            else self.wasi.fd_prestat_dir_name(memory, fd, path, longest));
         if !open.is_granted {
             return Err(types::Errno::Badf.into());
         }
@@ -219,7 +222,8 @@ impl WasiSnapshotPreview1 for ModuleState {
         advice: Advice,
     ) -> Result<()> {
         // Advice may be left unheard.
-        of_files!(self, fd, Open::File(_) => Ok(()), else self.wasi.fd_advise(memory, fd, offset, length, advice).await)
+        of_files!(self, fd, Open::File(_) => Ok(()),
+            else self.wasi.fd_advise(memory, fd, offset, length, advice).await)
     }
 
     fn fd_allocate(
@@ -229,16 +233,19 @@ impl WasiSnapshotPreview1 for ModuleState {
         offset: Filesize,
         length: Filesize,
     ) -> Result<()> {
-        of_files!(self, fd, Open::File(_) => Err(types::Errno::Notsup.into()), else self.wasi.fd_allocate(memory, fd, offset, length))
+        of_files!(self, fd, Open::File(_) => Err(types::Errno::Notsup.into()),
+            else self.wasi.fd_allocate(memory, fd, offset, length))
     }
 
     async fn fd_datasync(&mut self, memory: &mut GuestMemory<'_>, fd: Fd) -> Result<()> {
-        let file = of_files!(self, fd, Open::File(file) => Arc::clone(&file.open.handle), else self.wasi.fd_datasync(memory, fd).await);
+        let file = of_files!(self, fd, Open::File(file) => Arc::clone(&file.open.handle),
+            else self.wasi.fd_datasync(memory, fd).await);
         self.perform(move || file.sync_data().map_err(system)).await
     }
 
     async fn fd_sync(&mut self, memory: &mut GuestMemory<'_>, fd: Fd) -> Result<()> {
-        let file = of_files!(self, fd, Open::File(file) => Arc::clone(&file.open.handle), else self.wasi.fd_sync(memory, fd).await);
+        let file = of_files!(self, fd, Open::File(file) => Arc::clone(&file.open.handle),
+            else self.wasi.fd_sync(memory, fd).await);
         self.perform(move || file.sync_all().map_err(system)).await
     }
 
@@ -276,7 +283,8 @@ impl WasiSnapshotPreview1 for ModuleState {
         fd: Fd,
         flags: Fdflags,
     ) -> Result<()> {
-        let file = of_files!(self, fd, Open::File(file) => file, else self.wasi.fd_fdstat_set_flags(memory, fd, flags));
+        let file = of_files!(self, fd, Open::File(file) => file,
+            else self.wasi.fd_fdstat_set_flags(memory, fd, flags));
         if flags.intersects(synchronized()) {
             return Err(types::Errno::Inval.into());
         }
@@ -314,7 +322,8 @@ impl WasiSnapshotPreview1 for ModuleState {
         fd: Fd,
         size: Filesize,
     ) -> Result<()> {
-        let file = of_files!(self, fd, Open::File(file) => file.open.clone(), else self.wasi.fd_filestat_set_size(memory, fd, size).await);
+        let file = of_files!(self, fd, Open::File(file) => file.open.clone(),
+            else self.wasi.fd_filestat_set_size(memory, fd, size).await);
         let budget = self.files.budget.clone();
         self.perform(move || {
             if !file.write {
@@ -373,7 +382,8 @@ impl WasiSnapshotPreview1 for ModuleState {
         pieces: GuestPtr<[Iovec]>,
         offset: Filesize,
     ) -> Result<Size> {
-        of_files!(self, fd, Open::File(_) => (), else self.wasi.fd_pread(memory, fd, pieces, offset).await);
+        of_files!(self, fd, Open::File(_) => (),
+            else self.wasi.fd_pread(memory, fd, pieces, offset).await);
         self.read_file(memory, fd, pieces, Some(offset)).await
     }
 
@@ -394,7 +404,8 @@ impl WasiSnapshotPreview1 for ModuleState {
         pieces: GuestPtr<[Ciovec]>,
         offset: Filesize,
     ) -> Result<Size> {
-        of_files!(self, fd, Open::File(_) => (), else self.wasi.fd_pwrite(memory, fd, pieces, offset).await);
+        of_files!(self, fd, Open::File(_) => (),
+            else self.wasi.fd_pwrite(memory, fd, pieces, offset).await);
         self.write_file(memory, fd, pieces, Some(offset)).await
     }
 
@@ -405,7 +416,8 @@ impl WasiSnapshotPreview1 for ModuleState {
         offset: Filedelta,
         whence: Whence,
     ) -> Result<Filesize> {
-        let file = of_files!(self, fd, Open::File(file) => file, else self.wasi.fd_seek(memory, fd, offset, whence).await);
+        let file = of_files!(self, fd, Open::File(file) => file,
+            else self.wasi.fd_seek(memory, fd, offset, whence).await);
         let (position, handle) = (file.position, Arc::clone(&file.open.handle));
         let from = match whence {
             Whence::Set => 0,
@@ -425,7 +437,8 @@ impl WasiSnapshotPreview1 for ModuleState {
     }
 
     fn fd_tell(&mut self, memory: &mut GuestMemory<'_>, fd: Fd) -> Result<Filesize> {
-        of_files!(self, fd, Open::File(file) => Ok(file.position), else self.wasi.fd_tell(memory, fd))
+        of_files!(self, fd, Open::File(file) => Ok(file.position),
+            else self.wasi.fd_tell(memory, fd))
     }
 
     async fn fd_readdir(

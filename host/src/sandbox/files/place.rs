@@ -155,7 +155,7 @@ impl Walk<'_> {
             let stat = look(&self.folder, &name)?;
             let path = self.path(&name)?;
             let folder = !is_end || stat.as_ref().is_some_and(|stat| may_be_folder(kind(stat)));
-            if let Some(reason) = self.start.granted.deny.hides(&path, folder) {
+            if let Some(reason) = self.start.granted.deny.hides_exactly(&path, folder) {
                 return Err(Fault::hidden(&path, reason));
             }
             match stat.as_ref().map(kind) {

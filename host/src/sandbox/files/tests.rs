@@ -197,6 +197,13 @@ fn a_file_open_for_reading_may_be_changed_only_where_it_may_be_written() {
     assert!(changeable(Access::Write, "inside"));
     assert!(!changeable(Access::Write, ".git/config"));
     assert!(!changeable(Access::Read, "inside"));
+    let now = rustix::fs::Timespec {
+        tv_sec: 0,
+        tv_nsec: rustix::fs::UTIME_NOW,
+    };
+    let root = granting.root(Access::Write, &[]);
+    assert!(is_denied(folder(&root, ".git").set_own_times(now, now)));
+    folder(&root, "sub").set_own_times(now, now).unwrap();
 }
 
 #[test]

@@ -153,26 +153,10 @@ fn open_file(file: &Path, deadline: Instant) -> Result<Connection, Fault> {
     }
     // A killed process loses nothing; a machine that loses power may lose the last changes.
     connection.pragma_update(None, "synchronous", "NORMAL")?;
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let version: i64 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
-    match version {
-        0 => {
-            let tables: i64 =
-                transaction
-                    .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
-            if tables != 0 {
-                return Err(Fault::Damaged);
-            }
-            transaction.execute_batch(TABLES)?;
-        }
-        VERSION => {}
-        newer => {
-            return Err(Fault::Refused(format!(
-                "was made by a newer version of hookcell (tables of version {newer})"
-            )));
-        }
+    // Most often the tables are there, and nobody has to wait for the right to write.
+    if version(&connection)? != VERSION {
+        make_tables(&mut connection)?;
     }
-    transaction.commit()?;
     if std::fs::metadata(file).is_ok_and(|it| it.len() <= LOOKED_THROUGH) {
         let found: String = connection.pragma_query_value(None, "quick_check", |row| row.get(0))?;
         if found != "ok" {
@@ -190,6 +174,32 @@ fn open_file(file: &Path, deadline: Instant) -> Result<Connection, Fault> {
         }
         Err(error) => Err(error.into()),
     }
+}
+
+fn version(connection: &Connection) -> rusqlite::Result<i64> {
+    connection.pragma_query_value(None, "user_version", |row| row.get(0))
+}
+
+fn make_tables(connection: &mut Connection) -> Result<(), Fault> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    match version(&transaction)? {
+        0 => {
+            let tables: i64 =
+                transaction
+                    .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+            if tables != 0 {
+                return Err(Fault::Damaged);
+            }
+            transaction.execute_batch(TABLES)?;
+        }
+        VERSION => {}
+        newer => {
+            return Err(Fault::Refused(format!(
+                "was made by a newer version of hookcell (tables of version {newer})"
+            )));
+        }
+    }
+    Ok(transaction.commit()?)
 }
 
 /// Puts a damaged file aside, once, whoever else has found it damaged too, and opens a new one.
