@@ -115,7 +115,7 @@ async fn a_bomb_is_stopped_and_other_hooks_are_decided_at_once() {
         "compiling it takes more than 6 s of processor time, which is what 146.5 KiB of code may take"
     );
     assert!(
-        took > Duration::from_secs(2) && took < Duration::from_secs(14),
+        took > Duration::from_secs(2) && took < Duration::from_secs(20),
         "{took:?}"
     );
     assert!(compilers_of(std::process::id()).is_empty());
@@ -335,11 +335,11 @@ async fn a_program_that_hangs_is_ended_with_what_it_started() {
         (found.kind, &*found.message),
         (
             FailureKind::NotCompiled,
-            "it was not compiled within 10 s, on a machine that may have been busy"
+            "it was not compiled within 15 s, on a machine that may have been busy"
         )
     );
     assert!(
-        took >= Duration::from_secs(10) && took < Duration::from_secs(15),
+        took >= Duration::from_secs(15) && took < Duration::from_secs(22),
         "{took:?}"
     );
     let pid = std::fs::read_to_string(project.path("pid")).unwrap();

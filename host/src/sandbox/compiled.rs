@@ -12,7 +12,7 @@ use wasmtime::{Engine, Module};
 
 use super::cache::entry::{Description, Subject};
 use super::cache::{Cache, Place};
-use super::compile;
+use super::compile::{self, Refusal};
 use super::engine::Shared;
 use super::link::Offer;
 use super::load::blocking;
@@ -92,10 +92,12 @@ pub(super) async fn get(
     let made = make(shared, bytes, digest, offer, compiler).await;
     *known = match &made {
         Ok(compiled) => Known::Compiled(Arc::downgrade(compiled)),
-        Err(failure) if is_for_good(failure) => Known::Refused(failure.clone(), Instant::now()),
+        Err(refusal) if refusal.is_for_good => {
+            Known::Refused(refusal.failure.clone(), Instant::now())
+        }
         Err(_) => Known::Nothing,
     };
-    made
+    made.map_err(|refusal| refusal.failure)
 }
 
 async fn make(
@@ -104,7 +106,7 @@ async fn make(
     digest: [u8; 32],
     offer: Offer,
     compiler: &Compiler,
-) -> Result<Arc<Compiled>, Failure> {
+) -> Result<Arc<Compiled>, Refusal> {
     let subject = Subject {
         digest,
         engine: shared.fingerprint,
@@ -119,7 +121,7 @@ async fn make(
     })
     .await?;
     if let Some(kept) = kept {
-        return kept;
+        return kept.map_err(Refusal::from);
     }
     let checked = bytes.clone();
     let shape = blocking(move || {
@@ -133,37 +135,40 @@ async fn make(
         let _permit = AT_ONCE.acquire().await;
         compile::compile(&compiler.program, &shape, bytes).await
     };
-    blocking(move || {
-        let (description, code) = match result {
-            Ok(code) => (Description::Compiled(shape.clone()), code),
-            Err(failure) if is_for_good(&failure) => {
-                let at = seconds_since_1970();
-                (Description::Refused { failure, at }, Bytes::new())
-            }
-            Err(failure) => return Err(failure),
-        };
+    let (description, code, refusal) = match result {
+        Ok(code) => (Description::Compiled(shape.clone()), code, None),
+        Err(refusal) if refusal.is_for_good => {
+            let failure = refusal.failure.clone();
+            let at = seconds_since_1970();
+            let description = Description::Refused { failure, at };
+            (description, Bytes::new(), Some(refusal))
+        }
+        Err(refusal) => return Err(refusal),
+    };
+    let made = blocking(move || {
         if let Some(cache) = cache {
             cache.put(subject, &description, &code);
         }
-        match description {
-            Description::Compiled(shape) => deserialize(&shared.engine, shape.kind, &code)
-                .map(|code| {
-                    Arc::new(Compiled {
-                        code,
-                        shape,
-                        digest,
-                    })
+        deserialize(&shared.engine, shape.kind, &code)
+            .map(|code| {
+                Arc::new(Compiled {
+                    code,
+                    shape,
+                    digest,
                 })
-                .map_err(|error| {
-                    Failure::new(
-                        FailureKind::Host,
-                        format!("what the compiler made of it cannot be used: {error:#}"),
-                    )
-                }),
-            Description::Refused { failure, .. } => Err(failure),
-        }
+            })
+            .map_err(|error| {
+                Failure::new(
+                    FailureKind::Host,
+                    format!("what the compiler made of it cannot be used: {error:#}"),
+                )
+            })
     })
-    .await
+    .await;
+    match refusal {
+        Some(refusal) => Err(refusal),
+        None => Ok(made?),
+    }
 }
 
 /// What the cache has to say. `None` where the component has to be compiled.
@@ -205,14 +210,6 @@ fn deserialize(engine: &Engine, kind: Kind, code: &[u8]) -> wasmtime::Result<Cod
         // SAFETY: as above.
         Kind::Module => unsafe { Module::deserialize(engine, code) }.map(Code::Module),
     }
-}
-
-/// Whether the same bytes would fail again.
-fn is_for_good(failure: &Failure) -> bool {
-    matches!(
-        failure.kind,
-        FailureKind::NotCompiled | FailureKind::ComponentInvalid
-    )
 }
 
 fn again(failure: &Failure, age: Duration) -> Failure {

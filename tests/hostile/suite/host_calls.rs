@@ -126,7 +126,10 @@ fn row_30_what_was_tried_in_vain_is_told() {
         .collect();
     assert_eq!(
         told,
-        [("variables: it asks for the environment, which is empty", 1)]
+        [
+            ("files: it asks for folders, and none is granted", 1),
+            ("variables: it asks for the environment, which is empty", 1)
+        ]
     );
 }
 

@@ -31,7 +31,7 @@ impl Budget {
     /// How long is waited for it: a machine that is busy with other things gives a compiler less
     /// than one processor, and that is not the component's fault.
     pub(super) fn patience(&self) -> Duration {
-        self.time * 2
+        self.time * 3
     }
 }
 
@@ -52,7 +52,7 @@ mod tests {
         ] {
             let budget = Budget::of(code);
             assert_eq!(budget.time, Duration::from_secs(time), "{code}");
-            assert_eq!(budget.patience(), Duration::from_secs(2 * time), "{code}");
+            assert_eq!(budget.patience(), Duration::from_secs(3 * time), "{code}");
             assert_eq!(budget.memory, memory, "{code}");
         }
     }

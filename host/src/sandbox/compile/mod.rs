@@ -54,8 +54,8 @@ pub(super) async fn compile(
     program: &Program,
     shape: &Shape,
     bytes: Bytes,
-) -> Result<Bytes, Failure> {
-    let host = |why: String| Failure::new(FailureKind::Host, why);
+) -> Result<Bytes, Refusal> {
+    let host = |why: String| Refusal::of_this_try(FailureKind::Host, why);
     let path = program.find().map_err(host)?;
     let budget = Budget::of(shape.code_bytes);
     let threads = std::thread::available_parallelism()
@@ -99,10 +99,13 @@ pub(super) async fn compile(
         (child.wait().await, code, errors)
     };
     let Ok((status, code, errors)) = tokio::time::timeout(budget.patience(), talk).await else {
-        return Err(not_compiled(format!(
-            "it was not compiled within {} s, on a machine that may have been busy",
-            budget.patience().as_secs()
-        )));
+        return Err(Refusal::of_this_try(
+            FailureKind::NotCompiled,
+            format!(
+                "it was not compiled within {} s, on a machine that may have been busy",
+                budget.patience().as_secs()
+            ),
+        ));
     };
     let status = status.map_err(|error| host(format!("the compiler was lost: {error}")))?;
     let said = text::one_line(String::from_utf8_lossy(&errors).trim(), 500);
@@ -113,9 +116,10 @@ pub(super) async fn compile(
             path.display(),
             env!("CARGO_PKG_VERSION")
         ))),
-        Some(code) if code == i32::from(INVALID) => {
-            Err(Failure::new(FailureKind::ComponentInvalid, said))
-        }
+        Some(code) if code == i32::from(INVALID) => Err(Refusal::for_good(
+            FailureKind::ComponentInvalid,
+            said.into(),
+        )),
         Some(PANIC) => Err(not_compiled(format!("the compiler broke on it: {said}"))),
         Some(code) => Err(host(format!(
             "`{}` did not compile it (exit code {code}): {said}",
@@ -140,7 +144,7 @@ fn ended_by_the_kernel(
     code_bytes: u64,
     budget: Budget,
     said: &str,
-) -> Failure {
+) -> Refusal {
     use std::os::unix::process::ExitStatusExt as _;
 
     let signal = |signal: rustix::process::Signal| status.signal() == Some(signal.as_raw());
@@ -162,7 +166,7 @@ fn ended_by_the_kernel(
     ))
 }
 
-fn too_slow(code_bytes: u64, time: Duration) -> Failure {
+fn too_slow(code_bytes: u64, time: Duration) -> Refusal {
     not_compiled(format!(
         "compiling it takes more than {} s of processor time, which is what {} of code may take",
         time.as_secs(),
@@ -170,8 +174,41 @@ fn too_slow(code_bytes: u64, time: Duration) -> Failure {
     ))
 }
 
-fn not_compiled(message: String) -> Failure {
-    Failure::new(FailureKind::NotCompiled, message)
+fn not_compiled(message: String) -> Refusal {
+    Refusal::for_good(FailureKind::NotCompiled, message)
+}
+
+/// Why there is no machine code.
+pub(super) struct Refusal {
+    pub(super) failure: Failure,
+    /// Whether the same bytes would fail again, whatever else the machine is doing.
+    pub(super) is_for_good: bool,
+}
+
+/// What fails without a compiler fails for reasons of the moment.
+impl From<Failure> for Refusal {
+    fn from(failure: Failure) -> Self {
+        Self {
+            failure,
+            is_for_good: false,
+        }
+    }
+}
+
+impl Refusal {
+    fn for_good(kind: FailureKind, why: String) -> Self {
+        Self {
+            failure: Failure::new(kind, why),
+            is_for_good: true,
+        }
+    }
+
+    fn of_this_try(kind: FailureKind, why: String) -> Self {
+        Self {
+            failure: Failure::new(kind, why),
+            is_for_good: false,
+        }
+    }
 }
 
 fn size(bytes: u64) -> String {
