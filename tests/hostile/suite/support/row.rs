@@ -233,9 +233,11 @@ impl Row {
         nothing_acts(&serde_json::to_value(told).unwrap());
         drop(event);
         process::comes_to_rest(&format!("{record:#?}"));
-        // A guest that is loaded keeps a descriptor for what its memory begins with, as long as the host.
+        // A host keeps a descriptor of what a guest's memory begins with, and of each folder it granted.
+        let granted = self.hook["permissions"]["filesystem"].as_array();
+        let kept = 1 + granted.map_or(0, Vec::len);
         let loaded = Held {
-            descriptors: held.descriptors + 1,
+            descriptors: held.descriptors + kept,
             ..held
         };
         loaded.comes_back(&format!("{record:#?}"));
