@@ -124,6 +124,7 @@ fn row_30_what_was_tried_in_vain_is_told() {
         .iter()
         .map(|denied| (denied.what.as_str(), denied.count))
         .collect();
+    // The first is what every program of its toolchain asks for when it starts.
     assert_eq!(
         told,
         [
