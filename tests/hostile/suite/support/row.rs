@@ -233,9 +233,11 @@ impl Row {
         nothing_acts(&serde_json::to_value(told).unwrap());
         drop(event);
         process::comes_to_rest(&format!("{record:#?}"));
-        // A guest that is loaded keeps a descriptor for what its memory begins with, as long as the host.
+        // A guest that is loaded keeps a descriptor for what its memory begins with, and one for each
+        // folder that it is granted, as long as the host.
+        let folders = self.hook["permissions"]["filesystem"].as_array();
         let loaded = Held {
-            descriptors: held.descriptors + 1,
+            descriptors: held.descriptors + 1 + folders.map_or(0, Vec::len),
             ..held
         };
         loaded.comes_back(&format!("{record:#?}"));
