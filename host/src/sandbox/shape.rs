@@ -97,7 +97,8 @@ pub fn read(bytes: &[u8]) -> Result<Shape, Failure> {
                 ..
             } if depth == 0 => shape.kind = Kind::Component,
             Payload::ModuleSection { .. } | Payload::ComponentSection { .. } => depth += 1,
-            Payload::End(_) => depth -= 1,
+            // The outermost has an end too.
+            Payload::End(_) => depth = depth.saturating_sub(1),
             _ if depth > 0 => {}
             Payload::ImportSection(section) => {
                 for import in section.into_imports() {
