@@ -2,9 +2,9 @@
 //!
 //! Whatever a guest, a script or a file name says is data. Before it reaches a terminal, a log or
 //! a model it is bounded, and characters that act instead of showing (control characters, escape
-//! sequences, bidirectional overrides, zero-width marks) are written out as `\u{…}`. What has gone
-//! through this is a [`Text`], which is made nowhere else: what a hook said and has not gone
-//! through it does not fit where it would be shown.
+//! sequences, bidirectional overrides, zero-width marks, hidden selectors) are written out as
+//! `\u{…}`. What has gone through this is a [`Text`], which is made nowhere else: what a hook said
+//! and has not gone through it does not fit where it would be shown.
 
 use std::fmt::{self, Write as _};
 use std::ops::Deref;
@@ -184,7 +184,7 @@ fn acts(c: char) -> bool {
         || matches!(c,
             '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
             | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
-            | '\u{e0000}'..='\u{e007f}')
+            | '\u{e0000}'..='\u{e007f}' | '\u{e0100}'..='\u{e01ef}')
 }
 
 #[cfg(test)]
@@ -200,7 +200,12 @@ mod tests {
             one_line("\u{202e}evil\u{2066}\u{200b}\u{feff}\u{9b}", 99),
             "\\u{202e}evil\\u{2066}\\u{200b}\\u{feff}\\u{9b}"
         );
-        assert_eq!(one_line("größer 日本 🙂", 99), "größer 日本 🙂");
+        // Selectors of variants carry hidden bytes to a model as well as they carry variants.
+        assert_eq!(one_line("a\u{e0100}\u{e01ef}", 99), "a\\u{e0100}\\u{e01ef}");
+        assert_eq!(
+            one_line("größer 日本 🙂 ✔\u{fe0f}", 99),
+            "größer 日本 🙂 ✔\u{fe0f}"
+        );
     }
 
     #[test]

@@ -135,40 +135,41 @@ async fn make(
         let _permit = AT_ONCE.acquire().await;
         compile::compile(&compiler.program, &shape, bytes).await
     };
-    let (description, code, refusal) = match result {
-        Ok(code) => (Description::Compiled(shape.clone()), code, None),
-        Err(refusal) if refusal.is_for_good => {
-            let failure = refusal.failure.clone();
-            let at = seconds_since_1970();
-            let description = Description::Refused { failure, at };
-            (description, Bytes::new(), Some(refusal))
+    let code = match result {
+        Ok(code) => code,
+        Err(refusal) => {
+            if let Some(cache) = cache.filter(|_| refusal.is_for_good) {
+                let failure = refusal.failure.clone();
+                let at = seconds_since_1970();
+                let description = Description::Refused { failure, at };
+                blocking(move || {
+                    cache.put(subject, &description, &[]);
+                    Ok(())
+                })
+                .await?;
+            }
+            return Err(refusal);
         }
-        Err(refusal) => return Err(refusal),
     };
-    let made = blocking(move || {
+    let compiled = blocking(move || {
+        let description = Description::Compiled(shape.clone());
         if let Some(cache) = cache {
             cache.put(subject, &description, &code);
         }
-        deserialize(&shared.engine, shape.kind, &code)
-            .map(|code| {
-                Arc::new(Compiled {
-                    code,
-                    shape,
-                    digest,
-                })
-            })
-            .map_err(|error| {
-                Failure::new(
-                    FailureKind::Host,
-                    format!("what the compiler made of it cannot be used: {error:#}"),
-                )
-            })
+        let code = deserialize(&shared.engine, shape.kind, &code).map_err(|error| {
+            Failure::new(
+                FailureKind::Host,
+                format!("what the compiler made of it cannot be used: {error:#}"),
+            )
+        })?;
+        Ok(Arc::new(Compiled {
+            code,
+            shape,
+            digest,
+        }))
     })
-    .await;
-    match refusal {
-        Some(refusal) => Err(refusal),
-        None => Ok(made?),
-    }
+    .await?;
+    Ok(compiled)
 }
 
 /// What the cache has to say. `None` where the component has to be compiled.

@@ -22,7 +22,7 @@ fn acts(c: char) -> bool {
     let turns = matches!(code, 0x61c | 0x200e | 0x200f | 0x202a..=0x202e | 0x2066..=0x2069);
     // Of the property Default_Ignorable_Code_Point what has no use in a script or an emoji.
     let hides = matches!(code, 0xad | 0x180e | 0x200b..=0x200d | 0x2060..=0x206f | 0xfeff)
-        || matches!(code, 0xe0001 | 0xe0020..=0xe007f);
+        || matches!(code, 0xe0001 | 0xe0020..=0xe007f | 0xe0100..=0xe01ef);
     let annotates = matches!(code, 0xfff9..=0xfffb);
     moves || turns || hides || annotates
 }
