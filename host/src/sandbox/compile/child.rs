@@ -26,8 +26,8 @@ pub struct Task {
 }
 
 /// Compiles what comes on `input` and writes the machine code to `output`. The exit code is 0, or
-/// with a line on `errors` that of [`INVALID`] for bytes that cannot be compiled, and 1 for all
-/// else. Beyond a limit the process is ended by the kernel, or aborts for want of memory.
+/// with a line on `errors` 3 for bytes that cannot be compiled, and 1 for all else. Beyond a limit
+/// the process is ended by the kernel, or aborts for want of memory.
 ///
 /// Must be called first thing in a process of its own: the limits hold for all of it, for ever.
 pub fn serve(
