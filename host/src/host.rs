@@ -104,7 +104,7 @@ impl HostBuilder {
     }
 
     /// Keeps compiled components in this folder instead of the user's own
-    /// (`$HOOKCELL_CACHE_DIRECTORY`, else `hookcell` in `$XDG_CACHE_HOME` or `~/.cache`). It must be
+    /// (`$HOOKCELL_CACHE_DIRECTORY`, else `hookcell/compiled` in `~/.cache`). It must be
     /// this user's and closed to all others (`chmod 700`); it is made if it is not there.
     #[must_use]
     pub fn cache_folder(mut self, folder: impl Into<PathBuf>) -> Self {

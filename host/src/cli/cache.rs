@@ -18,7 +18,7 @@ pub(super) struct Arguments {
     #[command(subcommand)]
     command: Command,
 
-    /// The cache's folder [default: $HOOKCELL_CACHE_DIRECTORY, else hookcell in the user's caches]
+    /// The cache's folder [default: $HOOKCELL_CACHE_DIRECTORY, else hookcell/compiled in the user's caches]
     #[arg(long, value_name = "FOLDER", global = true)]
     folder: Option<PathBuf>,
 }

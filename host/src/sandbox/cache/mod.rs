@@ -66,7 +66,7 @@ pub struct Found {
 
 impl Cache {
     /// Opens the cache in `folder`, or in the user's own place: `$HOOKCELL_CACHE_DIRECTORY`, else
-    /// `hookcell` in `$XDG_CACHE_HOME` or `~/.cache`.
+    /// `hookcell/compiled` in `$XDG_CACHE_HOME` or `~/.cache`.
     ///
     /// # Errors
     ///

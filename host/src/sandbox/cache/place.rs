@@ -122,10 +122,10 @@ impl Folder {
     }
 }
 
-/// The folder for compiled code: `$HOOKCELL_CACHE_DIRECTORY`, else `hookcell` in the user's folder
+/// The folder for compiled code: `$HOOKCELL_CACHE_DIRECTORY`, else `hookcell/compiled` in the user's folder
 /// for caches.
 pub(super) fn cache_folder() -> Result<PathBuf, String> {
-    named(CACHE_VARIABLE).map_or_else(|| Ok(base()?.cache_dir().join("hookcell")), Ok)
+    named(CACHE_VARIABLE).map_or_else(|| Ok(base()?.cache_dir().join("hookcell/compiled")), Ok)
 }
 
 /// The folder for what hookcell must remember: `$HOOKCELL_STATE_DIRECTORY`, else `hookcell` in the
