@@ -192,7 +192,8 @@ async fn links_and_open_folders_are_not_used() {
         );
         let refusal = Cache::open(Some(&guest.cache())).unwrap_err();
         assert!(
-            refusal.ends_with("lets other users in; `chmod 700` closes it"),
+            refusal
+                .ends_with("lets other users in; name a folder that is closed to them (mode 700)"),
             "{refusal}"
         );
     }

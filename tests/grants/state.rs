@@ -245,7 +245,7 @@ fn a_folder_that_cannot_be_used_is_a_failure_that_says_what_to_do() {
     assert_eq!(
         run(&open),
         format!(
-            "{start}`{}` lets other users in; `chmod 700` closes it){end}",
+            "{start}`{}` lets other users in; name a folder that is closed to them (mode 700)){end}",
             open.display()
         )
     );

@@ -61,7 +61,7 @@ impl Folder {
         }
         if metadata.mode() & 0o077 != 0 {
             return Err(format!(
-                "`{}` lets other users in; `chmod 700` closes it",
+                "`{}` lets other users in; name a folder that is closed to them (mode 700)",
                 shown()
             ));
         }

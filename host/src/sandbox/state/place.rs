@@ -114,7 +114,7 @@ mod tests {
             assert_eq!(
                 prepare(&folder),
                 Err(format!(
-                    "its folder cannot be used (`{}` lets other users in; `chmod 700` closes it); \
+                    "its folder cannot be used (`{}` lets other users in; name a folder that is closed to them (mode 700)); \
                      HOOKCELL_STATE_DIRECTORY names another",
                     open.display()
                 ))
